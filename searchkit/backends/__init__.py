@@ -1,0 +1,1 @@
+"""Where records and parts are kept; one seam, several stores."""

@@ -1,0 +1,63 @@
+"""The embedded backend: the catalog, and the stores that derive from it and follow it."""
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+from searchkit.backends.base import Hit, Stored
+from searchkit.backends.embedded import reading
+from searchkit.backends.embedded.catalog import Catalog
+from searchkit.backends.embedded.keyword import Keyword
+from searchkit.backends.embedded.layout import KEYWORD
+
+# Parts handed to the keyword index between two commits of it.
+FOLLOW_PARTS = 50_000
+# Copies are dropped after the search, so somewhat more is asked for than is wanted.
+SPARE_HITS = 3
+
+
+class EmbeddedBackend(Catalog):
+    """A catalog that can be searched."""
+
+    def __init__(self, directory: Path, is_writable: bool = False) -> None:
+        """Open what is in `directory`."""
+        super().__init__(directory, is_writable)
+        self._keyword_directory = directory / KEYWORD
+        self._is_writable = is_writable
+        self._keyword: Keyword | None = None
+
+    def follow(self) -> None:
+        """Bring the derived stores up to date with the catalog."""
+        keyword = self._open_keyword()
+        while texts := list(self._texts_after(keyword.highest())):
+            keyword.add(texts)
+
+    def drop_derived(self) -> None:
+        """Throw the derived stores away; `follow` makes them anew from the catalog."""
+        self._keyword = None
+        shutil.rmtree(self._keyword_directory, ignore_errors=True)
+
+    def keyword(self, words: str, limit: int, /) -> list[Hit]:
+        """Return the parts that match words best; repeats are not among them."""
+        hits = []
+        for number, score in self._open_keyword().search(words, limit * SPARE_HITS):
+            found = next(self._numbered(number), None)
+            if found is not None and found.repeats is None:
+                hits.append(Hit(stored=found, score=score))
+        return hits[:limit]
+
+    def _texts_after(self, number: int) -> Iterator[tuple[int, str]]:
+        rows = self._connection.execute(
+            "SELECT id, chunk, start, length FROM parts WHERE id > ? ORDER BY id LIMIT ?",
+            (number, FOLLOW_PARTS),
+        )
+        for part, *place in rows:
+            yield part, self._unpacker.text(*place)
+
+    def _numbered(self, number: int) -> Iterator[Stored]:
+        return reading.parts(self._connection, self._unpacker, "parts.id = ?", (number,))
+
+    def _open_keyword(self) -> Keyword:
+        if self._keyword is None:
+            self._keyword = Keyword(self._keyword_directory, self._is_writable)
+        return self._keyword

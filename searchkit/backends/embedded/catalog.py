@@ -1,0 +1,174 @@
+"""The catalog: every record's links and every part's text, in SQLite, independent of the transcripts."""
+
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from searchkit.backends.base import Batch, Condition, Stored
+from searchkit.backends.embedded import census, checks, layout, reading, schema
+from searchkit.backends.embedded.erase import erase_session
+from searchkit.backends.embedded.keys import parse_part_id, uuid_key
+from searchkit.backends.embedded.names import Names
+from searchkit.backends.embedded.settle import settle, unsettled
+from searchkit.backends.embedded.texts import Unpacker
+from searchkit.backends.embedded.writer import Writer
+from searchkit.errors import IndexDamaged, IndexUnwritable
+from searchkit.types import Counts, Fact, Finding, Link, Session
+
+# 64 MB hold the inner pages of a catalog of tens of gigabytes; more would only grow with the corpus.
+CACHE_KILOBYTES = 64 << 10
+# How long a reader waits for the moment in which a commit is made visible.
+BUSY_MILLISECONDS = 10_000
+# What SQLite reports when the trouble is around the catalog and not in it. The lowest byte is the
+# kind, whatever the rest says.
+_OUTSIDE = frozenset(
+    {sqlite3.SQLITE_FULL, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM}
+    | {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
+)
+
+
+class Catalog:
+    """An open catalog. Writing wants the index's lock, which the caller holds; reading wants nothing."""
+
+    def __init__(self, directory: Path, is_writable: bool = False) -> None:
+        """Open the catalog in `directory`, making it where it is to be written and is not there."""
+        if is_writable:
+            layout.prepare(directory)
+        else:
+            layout.check(directory)
+        self._path = directory / layout.CATALOG
+        with _mapped(self._path):
+            self._connection = sqlite3.connect(self._path, isolation_level=None, check_same_thread=False)
+            self._connection.execute(f"PRAGMA busy_timeout = {BUSY_MILLISECONDS}")
+            self._connection.execute(f"PRAGMA cache_size = -{CACHE_KILOBYTES}")
+            if is_writable:
+                self._prepare()
+            else:
+                self._connection.execute("PRAGMA query_only = 1")
+        self._names = Names(self._connection)
+        self._unpacker = Unpacker(self._connection)
+
+    def checkpoints(self) -> Mapping[str, bytes]:
+        """Return the checkpoint of every file that was read."""
+        with _mapped(self._path):
+            return dict(self._connection.execute("SELECT path, checkpoint FROM files WHERE checkpoint IS NOT NULL"))
+
+    def write(self, batch: Batch, /) -> None:
+        """Keep a batch and its checkpoints, all or nothing."""
+        with self._transaction():
+            Writer(self._connection, self._names).write(batch)
+
+    def settle(self) -> None:
+        """Decide, for the sessions written to, which parts only repeat others."""
+        while sessions := unsettled(self._connection):
+            with self._transaction():
+                for session in sessions:
+                    settle(self._connection, session)
+
+    def part(self, part_id: str, /) -> Stored | None:
+        """Return one part by its id, `<uuid>#<block>`."""
+        key = parse_part_id(part_id)
+        if key is None:
+            return None
+        with _mapped(self._path):
+            statement = "uuid = ? AND block = ? AND variant = ?"
+            return next(reading.parts(self._connection, self._unpacker, statement, key), None)
+
+    def links(self, uuids: Sequence[str], /) -> Mapping[str, Link]:
+        """Return the records with these uuids; a missing one is left out."""
+        with _mapped(self._path):
+            found = reading.links(self._connection, "uuid", [uuid_key(uuid) for uuid in uuids])
+            return {link.uuid: link for link in found}
+
+    def children(self, uuid: str, /) -> list[Link]:
+        """Return the records whose parent this is, in order of their homes."""
+        with _mapped(self._path):
+            found = reading.links(self._connection, "parent", [uuid_key(uuid)])
+            return sorted(found, key=lambda link: (link.places[0].file, abs(link.places[0].line)))
+
+    def neighbours(self, uuid: str, before: int, after: int, /) -> list[Link]:
+        """Return the records around one in its home file, that one included, in line order."""
+        with _mapped(self._path):
+            return reading.neighbours(self._connection, uuid_key(uuid), before, after)
+
+    def session_parts(self, session: str, agent: str | None = None, /) -> Iterator[Stored]:
+        """Yield the parts of a session, or of one of its agents, in order; repeats included."""
+        with _mapped(self._path):
+            yield from reading.session_parts(self._connection, self._unpacker, session, agent)
+
+    def sessions(self, condition: Condition, limit: int | None = None, /) -> list[Session]:
+        """Return sessions, newest first."""
+        with _mapped(self._path):
+            return census.sessions(self._connection, self._unpacker, condition, limit)
+
+    def facts(self, session: str, /) -> list[Fact]:
+        """Return what is known of a session and its agents."""
+        with _mapped(self._path):
+            return census.facts(self._connection, session)
+
+    def findings(self) -> Iterator[Finding]:
+        """Yield what is wrong in the transcripts and in the catalog itself."""
+        with _mapped(self._path):
+            yield from checks.findings(self._connection, self._path)
+
+    def counts(self) -> Counts:
+        """Count what is kept."""
+        with _mapped(self._path):
+            return census.counts(self._connection)
+
+    def forget_checkpoints(self) -> None:
+        """Make the next ingest read every file from its beginning; what is kept stays."""
+        with self._transaction():
+            self._connection.execute("UPDATE files SET checkpoint = NULL WHERE NOT is_gone")
+
+    def forget(self, sessions: Sequence[str], /) -> None:
+        """Remove sessions and all that only they hold, from the disk too."""
+        with self._transaction():
+            for session in sessions:
+                found = self._connection.execute("SELECT id FROM sessions WHERE name = ?", (session,)).fetchone()
+                if found is not None:
+                    erase_session(self._connection, found[0])
+        self._names.forget()
+        with _mapped(self._path):
+            self._connection.execute("VACUUM")
+            self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    def close(self) -> None:
+        """Release what is held."""
+        self._connection.close()
+
+    def _prepare(self) -> None:
+        execute = self._connection.execute
+        execute("PRAGMA journal_mode = WAL")
+        execute("PRAGMA synchronous = NORMAL")
+        execute("PRAGMA secure_delete = FAST")
+        if execute("PRAGMA user_version").fetchone()[0] == 0:
+            self._connection.executescript(f"BEGIN;{schema.TABLES}PRAGMA user_version = {layout.FORMAT};COMMIT;")
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        with _mapped(self._path):
+            self._connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+                self._connection.execute("COMMIT")
+            except BaseException:
+                if self._connection.in_transaction:
+                    self._connection.execute("ROLLBACK")
+                # Numbers that were given in vain must not be used again.
+                self._names.forget()
+                raise
+
+
+@contextmanager
+def _mapped(path: Path) -> Iterator[None]:
+    """Turn what SQLite reports into errors that say what to do."""
+    try:
+        yield
+    except sqlite3.DatabaseError as error:
+        if getattr(error, "sqlite_errorcode", 0) & 0xFF in _OUTSIDE:
+            hint = "make room or give yourself permission there, then run searchkit index again; nothing is lost"
+            raise IndexUnwritable(f"{path}: {error}", hint) from error
+        hint = "keep a copy of the directory, then build it anew: searchkit index --rebuild"
+        raise IndexDamaged(f"{path} is damaged: {error}", hint) from error

@@ -1,0 +1,116 @@
+"""The rows of files: opened before their records are written, closed with their checkpoint after."""
+
+import sqlite3
+
+import msgspec
+import orjson
+
+from searchkit.backends.embedded.erase import erase_file
+from searchkit.backends.embedded.names import Names
+from searchkit.types import Change
+
+_TRANSCRIPTS = ("session", "agent", "journal")
+
+
+class FileRow(msgspec.Struct, frozen=True):
+    """As much of a file as placing its records needs."""
+
+    id: int
+    path: str
+    kind: str
+    is_copy: bool
+    session: int
+
+    @property
+    def is_transcript(self) -> bool:
+        """Whether this file makes its session one with a transcript."""
+        return self.kind in _TRANSCRIPTS
+
+
+class Files:
+    """The files of a batch and those that its records are already in."""
+
+    def __init__(self, connection: sqlite3.Connection, names: Names) -> None:
+        """Write through `connection`, inside the caller's transaction."""
+        self._connection = connection
+        self._names = names
+        self._rows: dict[int, FileRow] = {}
+
+    def row(self, file: int) -> FileRow:
+        """Return a file by number."""
+        row = self._rows.get(file)
+        if row is None:
+            statement = "SELECT path, kind, is_copy, session FROM files WHERE id = ?"
+            path, kind, is_copy, session = self._connection.execute(statement, (file,)).fetchone()
+            row = self._rows[file] = FileRow(file, path, kind, bool(is_copy), session)
+        return row
+
+    def open(self, change: Change) -> FileRow | None:
+        """Find or make the row of a change's file, and put right what a new beginning makes void."""
+        execute = self._connection.execute
+        if change.is_gone:
+            execute("UPDATE files SET is_gone = 1 WHERE path = ?", (change.file,))
+            return None
+        if change.moved_from is not None:
+            execute("DELETE FROM files WHERE path = ? AND checkpoint IS NULL", (change.file,))
+            execute("UPDATE OR IGNORE files SET path = ? WHERE path = ?", (change.file, change.moved_from))
+        found = execute("SELECT id FROM files WHERE path = ?", (change.file,)).fetchone()
+        origin = change.origin
+        session = self._names.session(origin.session)
+        if found is None:
+            agent = self._names.optional(origin.agent)
+            cursor = execute(
+                "INSERT INTO files (path, kind, session, agent, directory, is_copy) VALUES (?, ?, ?, ?, ?, ?)",
+                (change.file, origin.kind, session, agent, origin.project_directory, origin.is_copy),
+            )
+            assert cursor.lastrowid is not None
+            file = cursor.lastrowid
+        else:
+            file = int(found[0])
+            execute("UPDATE files SET is_gone = 0 WHERE id = ?", (file,))
+            if change.is_restart:
+                self._restart(file, origin.is_document)
+        row = self._rows[file] = FileRow(file, change.file, origin.kind, origin.is_copy, session)
+        if row.is_transcript and session:
+            execute("UPDATE sessions SET has_transcript = 1 WHERE id = ?", (session,))
+        return row
+
+    def close(self, change: Change, row: FileRow) -> None:
+        """Keep what reading counted, and the checkpoint, which makes all of it true."""
+        execute = self._connection.execute
+        if change.checkpoint is None:
+            execute("DELETE FROM problems WHERE file = ? AND line = 0", (row.id,))
+        self._connection.executemany(
+            "INSERT INTO problems VALUES (?, ?, ?, ?)",
+            [(row.id, problem.line, problem.kind, problem.detail) for problem in change.problems],
+        )
+        if change.checkpoint is None:
+            return
+        execute("DELETE FROM problems WHERE file = ? AND kind = 'unreadable'", (row.id,))
+        (noise,) = execute("SELECT noise FROM files WHERE id = ?", (row.id,)).fetchone()
+        counted = orjson.loads(noise)
+        for reason, number in change.tally.noise.items():
+            counted[reason] = counted.get(reason, 0) + number
+        execute(
+            "UPDATE files SET checkpoint = ?, bytes = bytes + ?, lines = lines + ?, torn = torn + ?, noise = ?"
+            " WHERE id = ?",
+            (
+                change.checkpoint,
+                change.bytes_read,
+                change.tally.lines,
+                change.tally.torn,
+                orjson.dumps(counted, option=orjson.OPT_SORT_KEYS).decode(),
+                row.id,
+            ),
+        )
+
+    def _restart(self, file: int, is_document: bool) -> None:
+        """Void what was counted; records of a replaced transcript stay, those of a document go."""
+        execute = self._connection.execute
+        execute("UPDATE files SET bytes = 0, lines = 0, torn = 0, noise = '{}' WHERE id = ?", (file,))
+        execute("DELETE FROM problems WHERE file = ?", (file,))
+        if is_document:
+            erase_file(self._connection, file)
+        else:
+            execute("DELETE FROM places WHERE file = ?", (file,))
+            execute("UPDATE records SET line = -line WHERE file = ? AND line > 0", (file,))

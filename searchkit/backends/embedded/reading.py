@@ -1,0 +1,165 @@
+"""Reads records and parts back out of the catalog."""
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from searchkit.backends.base import Stored
+from searchkit.backends.embedded.keys import Key, optional_text, part_id, uuid_text
+from searchkit.backends.embedded.schema import BOUNDARY, SIDECHAIN
+from searchkit.backends.embedded.texts import Unpacker
+from searchkit.backends.embedded.writer import KINDS, MOST_VARIABLES, ROLES
+from searchkit.types import Context, Field, Link, Part, Place, Standing
+
+_LINKS = """
+SELECT records.id, uuid, parent, logical_parent, source_call, types.name, response, time, flags, standing,
+  cwd, branch, version, entrypoint, model, path, line, sessions.name, agents.name
+FROM records JOIN names AS types ON types.id = type JOIN contexts ON contexts.id = context
+  JOIN files ON files.id = file LEFT JOIN sessions ON sessions.id = records.session
+  LEFT JOIN names AS agents ON agents.id = records.agent
+"""
+_PLACES = """
+SELECT path, line, sessions.name, agents.name
+FROM places JOIN files ON files.id = file LEFT JOIN sessions ON sessions.id = places.session
+  LEFT JOIN names AS agents ON agents.id = places.agent
+WHERE record = ? ORDER BY path, line
+"""
+_PARTS = """
+SELECT records.id, uuid, block, variant, kind, role, digest, tools.name, call, is_error, fields, chunk, start, length,
+  repeats
+FROM parts JOIN records ON records.id = parts.record LEFT JOIN names AS tools ON tools.id = tool
+"""
+_IN_SESSION = """
+SELECT id, rank, path, line FROM (
+  SELECT records.id, files.is_copy AS rank, path, abs(line) AS line FROM records JOIN files ON files.id = file
+  WHERE records.session = ?1 AND records.agent IS ?2
+  UNION ALL
+  SELECT record, files.is_copy, path, line FROM places JOIN files ON files.id = file
+  WHERE places.session = ?1 AND places.agent IS ?2
+) ORDER BY rank, path, line
+"""
+
+
+def links(connection: sqlite3.Connection, column: str, values: Sequence[Key | int]) -> Iterator[Link]:
+    """Yield the records whose column has one of these values."""
+    for start in range(0, len(values), MOST_VARIABLES):
+        some = values[start : start + MOST_VARIABLES]
+        statement = f"{_LINKS} WHERE records.{column} IN ({','.join('?' * len(some))})"
+        for row in connection.execute(statement, some).fetchall():
+            yield _link(connection, row)
+
+
+def neighbours(connection: sqlite3.Connection, uuid: Key, before: int, after: int) -> list[Link]:
+    """Return the records on the lines around one, that one included, in line order."""
+    home = connection.execute("SELECT file, line FROM records WHERE uuid = ?", (uuid,)).fetchone()
+    if home is None:
+        return []
+    earlier = connection.execute(
+        "SELECT id FROM records WHERE file = ? AND line < ? ORDER BY line DESC LIMIT ?", (*home, before)
+    ).fetchall()
+    later = connection.execute(
+        "SELECT id FROM records WHERE file = ? AND line >= ? ORDER BY line LIMIT ?", (*home, after + 1)
+    ).fetchall()
+    order = [row[0] for row in (*reversed(earlier), *later)]
+    return sorted(links(connection, "id", order), key=lambda link: link.places[0].line)
+
+
+def parts(
+    connection: sqlite3.Connection, unpacker: Unpacker, condition: str, values: Sequence[object]
+) -> Iterator[Stored]:
+    """Yield the parts for which a condition holds, by record and block."""
+    statement = f"{_PARTS} WHERE {condition} ORDER BY record, block, variant"
+    for row in connection.execute(statement, values).fetchall():
+        link = next(links(connection, "id", [row[0]]))
+        yield _stored(connection, unpacker, row, link)
+
+
+def session_parts(
+    connection: sqlite3.Connection, unpacker: Unpacker, session: str, agent: str | None
+) -> Iterator[Stored]:
+    """Yield the parts of a session in the order of its file, each once."""
+    numbers = connection.execute(
+        "SELECT sessions.id, (SELECT id FROM names WHERE name = ?) FROM sessions WHERE name = ?",
+        (agent, session),
+    ).fetchone()
+    if numbers is None or (agent is not None and numbers[1] is None):
+        return
+    seen: set[int] = set()
+    for record, *_ in connection.execute(_IN_SESSION, numbers).fetchall():
+        if record not in seen:
+            seen.add(record)
+            yield from parts(connection, unpacker, "records.id = ?", (record,))
+
+
+def _link(connection: sqlite3.Connection, row: tuple[Any, ...]) -> Link:
+    number, uuid, parent, logical_parent, source_call, record_type, response, time, flags, standing, *rest = row
+    cwd, branch, version, entrypoint, model, path, line, session, agent = rest
+    home = Place(file=path, line=line, session=session, agent=agent)
+    others = [
+        Place(file=path, line=line, session=session, agent=agent)
+        for path, line, session, agent in connection.execute(_PLACES, (number,))
+    ]
+    return Link(
+        uuid=uuid_text(uuid),
+        type=record_type,
+        parent=optional_text(parent),
+        logical_parent=optional_text(logical_parent),
+        source_call=optional_text(source_call),
+        response=None if response is None else f"{int(response) & (1 << 64) - 1:016x}",
+        time=time,
+        is_sidechain=bool(int(flags) & SIDECHAIN),
+        is_boundary=bool(int(flags) & BOUNDARY),
+        standing=Standing(standing),
+        context=Context(cwd=cwd, branch=branch, version=version, entrypoint=entrypoint, model=model),
+        places=(home, *others),
+    )
+
+
+def _stored(connection: sqlite3.Connection, unpacker: Unpacker, row: tuple[Any, ...], link: Link) -> Stored:
+    (
+        _,
+        uuid,
+        block,
+        variant,
+        kind,
+        role,
+        digest,
+        tool,
+        call,
+        is_error,
+        fields,
+        chunk,
+        start,
+        length,
+        repeats,
+    ) = row
+    return Stored(
+        id=part_id(uuid, block, variant),
+        link=link,
+        repeats=_name_of(connection, repeats) if repeats is not None else None,
+        part=Part(
+            uuid=link.uuid,
+            block=block,
+            kind=KINDS[kind],
+            role=ROLES[role],
+            text=unpacker.text(chunk, start, length),
+            digest=digest,
+            tool=tool,
+            call=call,
+            is_error=bool(is_error),
+            fields=_fields(fields),
+        ),
+    )
+
+
+def _fields(written: str | None) -> tuple[Field, ...]:
+    if not written:
+        return ()
+    split = (item.rsplit(" ", 2) for item in written.split(";"))
+    return tuple(Field(name=name, start=int(start), end=int(end)) for name, start, end in split)
+
+
+def _name_of(connection: sqlite3.Connection, part: object) -> str | None:
+    statement = "SELECT uuid, block, variant FROM parts JOIN records ON records.id = record WHERE parts.id = ?"
+    row = connection.execute(statement, (part,)).fetchone()
+    return None if row is None else part_id(*row)

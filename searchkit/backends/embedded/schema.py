@@ -1,0 +1,146 @@
+"""The tables of the catalog.
+
+Uuids are kept as 16 bytes, or as text where they are no uuids. Strings that recur (types,
+tools, agents) are kept once in `names`. Session 0 is "none": history lines of old versions,
+plans and memory belong to no session. A negative line is where a record was in a file that
+has since been replaced. Numbers of parts are never given twice, so that derived stores can tell
+by the highest one they hold what is new.
+"""
+
+TABLES = """
+CREATE TABLE names (
+  id INTEGER PRIMARY KEY,
+  name TEXT NOT NULL UNIQUE
+);
+CREATE TABLE files (
+  id INTEGER PRIMARY KEY,
+  path TEXT NOT NULL UNIQUE,
+  kind TEXT NOT NULL,
+  session INTEGER NOT NULL DEFAULT 0,
+  agent INTEGER,
+  directory TEXT,
+  is_copy INTEGER NOT NULL,
+  is_gone INTEGER NOT NULL DEFAULT 0,
+  checkpoint BLOB,
+  bytes INTEGER NOT NULL DEFAULT 0,
+  lines INTEGER NOT NULL DEFAULT 0,
+  torn INTEGER NOT NULL DEFAULT 0,
+  noise TEXT NOT NULL DEFAULT '{}'
+);
+CREATE INDEX files_session ON files (session);
+CREATE TABLE sessions (
+  id INTEGER PRIMARY KEY,
+  name TEXT NOT NULL UNIQUE,
+  started INTEGER,
+  ended INTEGER,
+  has_transcript INTEGER NOT NULL DEFAULT 0,
+  is_settled INTEGER NOT NULL DEFAULT 0
+);
+CREATE INDEX sessions_ended ON sessions (ended);
+CREATE INDEX sessions_unsettled ON sessions (id) WHERE is_settled = 0;
+CREATE TABLE contexts (
+  id INTEGER PRIMARY KEY,
+  cwd TEXT, branch TEXT, version TEXT, entrypoint TEXT, model TEXT
+);
+CREATE TABLE records (
+  id INTEGER PRIMARY KEY,
+  uuid BLOB NOT NULL UNIQUE,
+  parent BLOB,
+  logical_parent BLOB,
+  source_call BLOB,
+  type INTEGER NOT NULL,
+  session INTEGER NOT NULL,
+  agent INTEGER,
+  file INTEGER NOT NULL,
+  line INTEGER NOT NULL,
+  time INTEGER,
+  context INTEGER NOT NULL,
+  response INTEGER,
+  standing INTEGER NOT NULL,
+  flags INTEGER NOT NULL
+);
+CREATE INDEX records_parent ON records (parent) WHERE parent IS NOT NULL;
+CREATE INDEX records_place ON records (file, line);
+CREATE INDEX records_session ON records (session);
+CREATE TABLE places (
+  record INTEGER NOT NULL,
+  file INTEGER NOT NULL,
+  line INTEGER NOT NULL,
+  session INTEGER NOT NULL,
+  agent INTEGER,
+  PRIMARY KEY (record, file, line)
+) WITHOUT ROWID;
+CREATE INDEX places_file ON places (file, line);
+CREATE INDEX places_session ON places (session);
+CREATE TABLE parts (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  record INTEGER NOT NULL,
+  block INTEGER NOT NULL,
+  variant INTEGER NOT NULL,
+  kind INTEGER NOT NULL,
+  role INTEGER NOT NULL,
+  session INTEGER NOT NULL,
+  standing INTEGER NOT NULL,
+  digest INTEGER NOT NULL,
+  tool INTEGER,
+  call TEXT,
+  is_error INTEGER NOT NULL,
+  fields TEXT,
+  chunk INTEGER NOT NULL,
+  start INTEGER NOT NULL,
+  length INTEGER NOT NULL,
+  repeats INTEGER
+);
+CREATE INDEX parts_record ON parts (record, block);
+CREATE INDEX parts_digest ON parts (digest);
+CREATE INDEX parts_call ON parts (call) WHERE call IS NOT NULL;
+CREATE INDEX parts_secondary ON parts (session) WHERE standing > 0;
+CREATE INDEX parts_chunk ON parts (chunk);
+CREATE INDEX parts_repeats ON parts (repeats) WHERE repeats IS NOT NULL;
+CREATE TABLE chunks (
+  id INTEGER PRIMARY KEY,
+  data BLOB NOT NULL
+);
+CREATE TABLE responses (
+  id INTEGER PRIMARY KEY,
+  record BLOB NOT NULL,
+  input INTEGER NOT NULL,
+  output INTEGER NOT NULL,
+  cache_read INTEGER NOT NULL,
+  cache_write INTEGER NOT NULL,
+  cost REAL
+);
+CREATE TABLE paths (
+  id INTEGER PRIMARY KEY,
+  path TEXT NOT NULL UNIQUE
+);
+CREATE TABLE touches (
+  path INTEGER NOT NULL,
+  record INTEGER NOT NULL,
+  action INTEGER NOT NULL,
+  PRIMARY KEY (path, record, action)
+) WITHOUT ROWID;
+CREATE INDEX touches_record ON touches (record);
+CREATE TABLE facts (
+  session INTEGER NOT NULL,
+  name INTEGER NOT NULL,
+  value TEXT NOT NULL,
+  agent INTEGER NOT NULL,
+  leaf TEXT,
+  line INTEGER NOT NULL,
+  PRIMARY KEY (session, name, value, agent)
+) WITHOUT ROWID;
+CREATE TABLE problems (
+  file INTEGER NOT NULL,
+  line INTEGER NOT NULL,
+  kind TEXT NOT NULL,
+  detail TEXT NOT NULL
+);
+CREATE INDEX problems_file ON problems (file);
+"""
+
+# Flags of a record.
+SIDECHAIN = 1
+FORKED = 2
+BOUNDARY = 4
+LINK = 8

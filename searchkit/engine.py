@@ -1,0 +1,129 @@
+"""The engine: opens an index and does what the commands are named after. Wiring only."""
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import msgspec
+
+from searchkit import config
+from searchkit.backends.base import Condition, Hit
+from searchkit.backends.embedded import EmbeddedBackend, open_to_write
+from searchkit.errors import SourceError
+from searchkit.ingest import Progress, Summary, ingest
+from searchkit.sources.claude import ClaudeSource
+from searchkit.types import Counts, Finding, Session
+from searchkit.watch import changes_below
+
+
+class Status(msgspec.Struct, frozen=True, kw_only=True):
+    """What is indexed and how far."""
+
+    index: str
+    roots: Sequence[str]
+    counts: Counts
+    index_bytes: int
+    files_behind: int
+    bytes_behind: int
+    unreachable: str | None = None
+
+
+class Result(msgspec.Struct, frozen=True, kw_only=True):
+    """A hit with the session it is in."""
+
+    hit: Hit
+    session: Session | None
+
+
+class Engine:
+    """An index and the roots it is made from; use it as a context manager."""
+
+    def __init__(self, index: str | Path | None = None, roots: Sequence[str | Path] = ()) -> None:
+        """Take what is not given from the environment, the configuration file and the defaults."""
+        self.settings = config.resolve([str(root) for root in roots], None if index is None else str(index))
+        self._reader: EmbeddedBackend | None = None
+
+    def __enter__(self) -> Self:
+        """Open nothing yet: what is needed is opened when it is."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close what was opened."""
+        self.close()
+
+    def index(
+        self,
+        on_progress: Callable[[Progress], None] | None = None,
+        on_wait: Callable[[str], None] = lambda holder: None,
+        wait: bool = True,
+        is_rebuild: bool = False,
+    ) -> Summary:
+        """Bring the index up to date with the roots."""
+        source = ClaudeSource(self.settings.roots)
+        with open_to_write(self.settings.index, wait, on_wait, is_rebuild) as backend:
+            return ingest(source, backend, on_progress)
+
+    def watch(self, on_wait: Callable[[str], None] = lambda holder: None) -> Iterator[Summary]:
+        """Bring the index up to date whenever something below the roots changes, for as long as one asks."""
+        yield self.index(on_wait=on_wait)
+        for _ in changes_below(self.settings.roots):
+            summary = self.index(on_wait=on_wait)
+            if summary.files or summary.gone:
+                yield summary
+
+    def search(self, words: str, limit: int = 10) -> list[Result]:
+        """Return the parts that match words best, each with its session."""
+        backend = self._open()
+        hits = backend.keyword(words, limit)
+        ids = [hit.stored.link.places[0].session or "" for hit in hits]
+        sessions = {session.id: session for session in backend.sessions(Condition(ids=sorted(set(ids))))}
+        return [Result(hit=hit, session=sessions.get(session)) for hit, session in zip(hits, ids, strict=True)]
+
+    def sessions(self, condition: Condition | None = None, limit: int | None = None) -> list[Session]:
+        """Return sessions, newest first."""
+        return self._open().sessions(condition or Condition(), limit)
+
+    def status(self) -> Status:
+        """Say what is indexed and how far."""
+        backend = self._open()
+        files = size = 0
+        unreachable = None
+        try:
+            behind = ClaudeSource(self.settings.roots).behind(backend.checkpoints())
+            files, size = behind.files, behind.bytes
+        except SourceError as error:
+            unreachable = error.message
+        return Status(
+            index=str(self.settings.index),
+            roots=[str(root) for root in self.settings.roots],
+            counts=backend.counts(),
+            index_bytes=sum(file.stat().st_size for file in self.settings.index.rglob("*") if file.is_file()),
+            files_behind=files,
+            bytes_behind=size,
+            unreachable=unreachable,
+        )
+
+    def findings(self) -> Iterator[Finding]:
+        """Yield what is wrong in the transcripts and in the index."""
+        return self._open().findings()
+
+    def prune(self, sessions: Sequence[str], wait: bool = True) -> None:
+        """Forget sessions: what only they hold is gone from the index and from the disk."""
+        self.close()
+        with open_to_write(self.settings.index, wait) as backend:
+            backend.forget(sessions)
+            backend.settle()
+
+    def close(self) -> None:
+        """Release what is held."""
+        if self._reader is not None:
+            self._reader.close()
+            self._reader = None
+
+    def _open(self) -> EmbeddedBackend:
+        if self._reader is None:
+            self._reader = EmbeddedBackend(self.settings.index)
+        return self._reader

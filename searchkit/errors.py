@@ -1,0 +1,64 @@
+"""Every error searchkit raises on purpose.
+
+SearchkitError
+├── UsageError            what was asked makes no sense
+├── SourceError           a root cannot be read at all
+│   └── RootMissing       no such root, or it holds no projects/
+└── IndexFault            the index cannot be used as it is
+    ├── IndexMissing      nothing has been indexed yet
+    ├── IndexVersion      written by another format version
+    ├── IndexBusy         another process is writing
+    ├── IndexDamaged      the store itself reports damage
+    └── IndexUnwritable   no permission, or the disk is full
+"""
+
+
+class SearchkitError(Exception):
+    """An error with a sentence on what is wrong and a hint on what to do."""
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        """Keep both sentences; shells print the hint on a line of its own."""
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+    @property
+    def kind(self) -> str:
+        """The name a program can tell errors apart by."""
+        return type(self).__name__
+
+
+class UsageError(SearchkitError):
+    """What was asked makes no sense."""
+
+
+class SourceError(SearchkitError):
+    """A root cannot be read at all."""
+
+
+class RootMissing(SourceError):
+    """There is no such root, or it holds no projects/."""
+
+
+class IndexFault(SearchkitError):
+    """The index cannot be used as it is."""
+
+
+class IndexMissing(IndexFault):
+    """Nothing has been indexed yet."""
+
+
+class IndexVersion(IndexFault):
+    """The index was written by another format version."""
+
+
+class IndexBusy(IndexFault):
+    """Another process is writing to the index."""
+
+
+class IndexDamaged(IndexFault):
+    """The store itself reports damage."""
+
+
+class IndexUnwritable(IndexFault):
+    """The index cannot be written: no permission, or the disk is full."""

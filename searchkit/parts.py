@@ -1,0 +1,40 @@
+"""From a record to its parts: one per searchable thing, with clean text."""
+
+import hashlib
+
+from searchkit.clean import clean
+from searchkit.types import Kind, Part, Record
+
+# Texts of these kinds are one text however they were kept: a prompt, the history line of it, and
+# the command it turned out to be.
+_TYPED = frozenset({Kind.PROMPT, Kind.HISTORY, Kind.COMMAND})
+
+
+def split(record: Record) -> list[Part]:
+    """Make the parts of a record; a block that says nothing makes none."""
+    parts = []
+    for block in record.blocks:
+        text = clean(block.text)
+        if text and not text.isspace():
+            parts.append(
+                Part(
+                    uuid=record.uuid,
+                    block=block.number,
+                    kind=block.kind,
+                    role=block.role,
+                    text=text,
+                    digest=digest(block.kind, text),
+                    tool=block.tool,
+                    call=block.call,
+                    is_error=block.is_error,
+                    fields=block.fields,
+                )
+            )
+    return parts
+
+
+def digest(kind: Kind, text: str) -> int:
+    """Give equal texts of one class, and only those, equal numbers."""
+    person = b"typed" if kind in _TYPED else kind.encode()
+    hashed = hashlib.blake2b(text.encode(), digest_size=8, person=person)
+    return int.from_bytes(hashed.digest(), "big", signed=True)

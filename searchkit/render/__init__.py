@@ -1,0 +1,1 @@
+"""How results look: pure functions from values to text."""

@@ -1,0 +1,147 @@
+"""What people see in a terminal: lines of text, marked up only where colour is wanted."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+
+import click
+
+from searchkit.engine import Result, Status
+from searchkit.ingest import Summary
+from searchkit.render.plain import age, count, day, one_line, safe, size
+from searchkit.render.snippet import snippet
+from searchkit.types import Finding, Session
+
+# Findings of one kind that are shown before "and so many more".
+EXAMPLES = 3
+LABEL_WIDTH = 12
+
+
+def results(found: list[Result], words: str, width: int, now: float) -> Iterator[str]:
+    """Show each hit as a heading, the passage that matched, and where it is from."""
+    for rank, result in enumerate(found, 1):
+        stored, session = result.hit.stored, result.session
+        home = stored.link.places[0]
+        title = one_line(session.title if session and session.title else "(no title)")
+        yield f"{click.style(f'{rank:>2}', bold=True)}  {click.style(_cut(title, width - 4), bold=True)}"
+        speaker = stored.part.tool or stored.part.kind.value
+        project = (session.project if session else None) or stored.link.context.cwd or "no project"
+        about = [
+            project.rstrip("/\\").replace("\\", "/").rpartition("/")[2],
+            stored.link.context.branch,
+            speaker,
+        ]
+        if home.agent:
+            about.append(f"agent {home.agent}")
+        when = f"{day(stored.link.time)}, {age(stored.link.time, now)}" if stored.link.time else "no date"
+        about.append(when)
+        line = " · ".join(one_line(item) for item in about if item)
+        yield "    " + click.style(_cut(line, width - 4), dim=True)
+        for passage in _wrapped(_marked(result, words), width - 4):
+            yield "    " + passage
+        yield "    " + click.style(_cut(stored.id, width - 4), dim=True)
+        yield ""
+
+
+def sessions(found: list[Session], width: int, now: float) -> Iterator[str]:
+    """Show a session on two lines."""
+    for session in found:
+        yield click.style(_cut(one_line(session.title or "(no title)"), width), bold=True)
+        about = [
+            session.id,
+            one_line(session.project or "no project"),
+            one_line(session.branch or ""),
+            count(session.prompts, "prompt"),
+            count(session.agents, "agent") if session.agents else "",
+            f"{day(session.ended)}, {age(session.ended, now)}" if session.ended else "",
+            "transcript gone" if session.is_gone else "",
+        ]
+        yield "  " + click.style(" · ".join(item for item in about if item), dim=True)
+
+
+def summary(done: Summary, seconds: float) -> Iterator[str]:
+    """Show what an index run did, what it left out, and what it could not read."""
+    if not (done.files or done.gone):
+        yield "Everything is up to date."
+        return
+    yield (f"Read {count(done.files, 'file')}, {size(done.bytes)}, {count(done.records, 'record')} in {seconds:.1f} s.")
+    if done.gone:
+        yield f"{count(done.gone, 'file')} no longer there; what they held stays in the index (searchkit prune --gone)."
+    if done.left_out:
+        yield "Left out as noise: " + _listed(done.left_out) + "."
+    if done.skipped:
+        yield "Skipped or odd: " + _listed(done.skipped) + ". searchkit doctor shows where."
+
+
+def status(found: Status) -> Iterator[str]:
+    """Show what is indexed and how far."""
+    counts = found.counts
+    yield f"{'index':{LABEL_WIDTH}}{found.index} ({size(found.index_bytes)})"
+    for root in found.roots:
+        yield f"{'root':{LABEL_WIDTH}}{root}"
+    gone = counts.sessions_without_transcript
+    known = f", {gone:,} more known only from side files" if gone else ""
+    yield f"{'sessions':{LABEL_WIDTH}}{counts.sessions:,}, {count(counts.agents, 'agent')}{known}"
+    read = f"{count(counts.files, 'transcript')}, {size(counts.bytes)}, {count(counts.lines, 'line')}"
+    yield f"{'read':{LABEL_WIDTH}}{read}"
+    yield f"{'records':{LABEL_WIDTH}}{counts.links:,} linked, {count(counts.torn, 'torn line')}"
+    parts = sorted(counts.parts.items(), key=lambda item: -item[1])
+    yield f"{'parts':{LABEL_WIDTH}}{sum(counts.parts.values()):,} and {count(counts.repeats, 'repeat')}"
+    for kind, number in parts:
+        yield f"{'':{LABEL_WIDTH}}{number:>10,}  {kind}"
+    if counts.noise:
+        yield f"{'noise':{LABEL_WIDTH}}" + _listed(counts.noise)
+    if found.unreachable:
+        yield f"{'behind':{LABEL_WIDTH}}unknown: {found.unreachable}"
+    elif found.files_behind:
+        behind = f"{count(found.files_behind, 'file')}, {size(found.bytes_behind)}"
+        yield f"{'behind':{LABEL_WIDTH}}{behind}: run searchkit index"
+    else:
+        yield f"{'behind':{LABEL_WIDTH}}nothing: up to date"
+
+
+def findings(found: list[Finding], is_full: bool) -> Iterator[str]:
+    """Show what is wrong by kind, with the first places or all of them."""
+    if not found:
+        yield "Nothing is wrong, neither in the transcripts nor in the index."
+    shown: Counter[str] = Counter()
+    totals = Counter(finding.kind for finding in found)
+    for finding in found:
+        if not shown[finding.kind]:
+            yield click.style(f"{finding.kind}: {totals[finding.kind]:,}", bold=True)
+        shown[finding.kind] += 1
+        if is_full or shown[finding.kind] <= EXAMPLES:
+            place = f"{finding.file}:{finding.line}" if finding.line else finding.file
+            yield f"  {safe(place)}  {one_line(finding.detail)}"
+        elif shown[finding.kind] == totals[finding.kind]:
+            yield f"  and {totals[finding.kind] - EXAMPLES:,} more (--full shows them)"
+
+
+def _marked(result: Result, words: str) -> str:
+    passage = snippet(safe(result.hit.stored.part.text), words)
+    pieces, position = [], 0
+    for start, end in passage.highlights:
+        pieces += [passage.text[position:start], click.style(passage.text[start:end], fg="yellow", bold=True)]
+        position = end
+    return "".join((*pieces, passage.text[position:]))
+
+
+def _wrapped(text: str, width: int) -> Iterator[str]:
+    """Break a text that may hold colour codes into lines of at most `width` columns."""
+    line, columns = "", 0
+    for word in text.split(" "):
+        length = len(click.unstyle(word))
+        if columns and columns + 1 + length > width:
+            yield line
+            line, columns = word, length
+        else:
+            line, columns = (f"{line} {word}", columns + 1 + length) if line else (word, length)
+    if line:
+        yield line
+
+
+def _cut(text: str, width: int) -> str:
+    return text if len(text) <= width else text[: max(1, width - 1)] + "…"
+
+
+def _listed(numbers: Mapping[str, int]) -> str:
+    return ", ".join(f"{number:,} {name.replace('_', ' ')}" for name, number in numbers.items())

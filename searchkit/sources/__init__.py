@@ -1,0 +1,1 @@
+"""Where conversations come from; one package per kind of agent."""

@@ -1,0 +1,138 @@
+"""How records read that are no messages: attachments, system events, progress, queue and state."""
+
+from collections.abc import Callable, Iterator
+
+from searchkit.sources.claude.blocks import assistant_blocks, user_blocks
+from searchkit.sources.claude.tags import classify
+from searchkit.sources.claude.values import mapping, strings, text
+from searchkit.types import Block, Kind, Role
+
+Fields = dict[str, object]
+
+# Titles and other state of a session, by the field that holds the words. The kind is None where
+# the value is worth keeping as a fact but nobody would search for it.
+STATE: dict[str, tuple[str, Kind | None]] = {
+    "summary": ("summary", Kind.TITLE),
+    "custom-title": ("customTitle", Kind.TITLE),
+    "ai-title": ("aiTitle", Kind.TITLE),
+    "agent-name": ("agentName", Kind.TITLE),
+    "tag": ("tag", Kind.TITLE),
+    "last-prompt": ("lastPrompt", Kind.PROMPT),
+    "mode": ("mode", None),
+    "permission-mode": ("permissionMode", None),
+    "agent-setting": ("agentSetting", None),
+    "agent-color": ("agentColor", None),
+}
+# Types that hold bookkeeping and no words.
+SILENT = frozenset(
+    {"bridge-session", "file-history-snapshot", "file-history-delta", "fork-context-ref", "started"}
+    | {"attribution-snapshot", "content-replacement", "marble-origami-commit", "marble-origami-snapshot"}
+)
+# Where an attachment keeps its words, most telling first; other attachments give all their strings.
+_HOOK_KEYS = ("content", "stdout", "stderr", "blockingError", "response")
+_ATTACHMENT_KEYS: dict[str, tuple[str, ...]] = {
+    "file": ("displayPath", "filename", "content"),
+    "directory": ("displayPath", "path", "content"),
+    "nested_memory": ("displayPath", "path", "content"),
+    "edited_text_file": ("filename", "snippet"),
+}
+
+
+def attachment_blocks(attachment: Fields) -> Iterator[Block]:
+    """Read an attachment: what was typed while the assistant worked, or what was added for it."""
+    attachment_type = text(attachment.get("type")) or ""
+    if attachment_type == "queued_command":
+        origin = text(mapping(attachment.get("origin")).get("kind"))
+        is_meta = attachment.get("isMeta") is True or attachment.get("commandMode") not in (None, "prompt")
+        prompt = attachment.get("prompt")
+        said = prompt if isinstance(prompt, str) else "\n".join(block.text for block, _ in user_blocks(prompt))
+        words = classify(said, is_meta=is_meta, origin=origin)
+        yield Block(number=0, kind=words.kind, role=words.role, text=words.text)
+        return
+    keys = _ATTACHMENT_KEYS.get(attachment_type, _HOOK_KEYS if "hook" in attachment_type else None)
+    shown = strings(attachment if keys is None else [attachment.get(key) for key in keys])
+    is_error = attachment_type in ("hook_blocking_error", "hook_non_blocking_error")
+    yield Block(number=0, kind=Kind.ATTACHMENT, role=Role.SYSTEM, text=shown, is_error=is_error)
+
+
+def system_blocks(data: Fields) -> Iterator[Block]:
+    """Read a system event: its content, or the strings of the error it reports."""
+    said = strings([data.get(key) for key in ("content", "error", "cause", "hookErrors", "stopReason", "url")])
+    message = mapping(data.get("message")).get("content")
+    said = "\n".join(filter(None, (said, strings(message), strings(data.get("hookAdditionalContext")))))
+    is_error = data.get("level") == "error" or data.get("subtype") == "api_error"
+    if data.get("subtype") == "local_command":
+        words = classify(said)
+        kind = Kind.COMMAND if words.kind is Kind.PROMPT else words.kind
+        yield Block(number=0, kind=kind, role=words.role, text=words.text, is_error=is_error)
+    else:
+        yield Block(number=0, kind=Kind.SYSTEM, role=Role.SYSTEM, text=said, is_error=is_error)
+
+
+def agent_progress_blocks(progress: Fields) -> Iterator[Block]:
+    """Read the message of an agent that its parent's transcript repeats as progress."""
+    record = mapping(progress.get("message"))
+    content = mapping(record.get("message")).get("content")
+    if record.get("type") == "assistant":
+        yield from assistant_blocks(content)
+    else:
+        for block, _ in user_blocks(content):
+            yield block
+
+
+def progress_blocks(progress: Fields, call: str | None) -> Iterator[Block]:
+    """Read what a running call has printed so far."""
+    said = text(progress.get("fullOutput")) or text(progress.get("output")) or strings(progress)
+    yield Block(number=0, kind=Kind.TOOL_RESULT, role=Role.USER, text=said, call=call)
+
+
+def _queue_blocks(data: Fields) -> Iterator[Block]:
+    words = classify(text(data.get("content")) or "")
+    yield Block(number=0, kind=words.kind, role=words.role, text=words.text)
+
+
+def _link_blocks(data: Fields) -> Iterator[Block]:
+    said = strings({key: value for key, value in data.items() if key != "type"})
+    number = data.get("prNumber")
+    shown = f"#{number}\n{said}" if isinstance(number, int) else said
+    yield Block(number=0, kind=Kind.SYSTEM, role=Role.SYSTEM, text=shown)
+
+
+def _journal_blocks(data: Fields) -> Iterator[Block]:
+    yield Block(number=0, kind=Kind.TOOL_RESULT, role=Role.USER, text=strings(data.get("result")))
+
+
+def _unknown_blocks(data: Fields) -> Iterator[Block]:
+    """Read a type nobody has described yet: a message as a message, anything else by its strings."""
+    message = mapping(data.get("message"))
+    if "content" in message:
+        if message.get("role") == "assistant":
+            yield from assistant_blocks(message.get("content"))
+        else:
+            for block, _ in user_blocks(message.get("content")):
+                yield block
+        return
+    envelope = ("cwd", "version", "gitBranch", "parentUuid", "userType", "entrypoint", "slug", "requestId")
+    said = strings({key: value for key, value in data.items() if key not in envelope})
+    yield Block(number=0, kind=Kind.SYSTEM, role=Role.SYSTEM, text=said)
+
+
+def event_blocks(record_type: str, data: Fields) -> Iterator[Block]:
+    """Read any record that is neither a message nor handled by name above."""
+    if record_type in SILENT:
+        return iter(())
+    if record_type in STATE:
+        field, kind = STATE[record_type]
+        role = Role.USER if kind is Kind.PROMPT else Role.SYSTEM
+        said = text(data.get(field))
+        return iter([Block(number=0, kind=kind, role=role, text=said)] if kind and said else [])
+    return _READERS.get(record_type, _unknown_blocks)(data)
+
+
+_READERS: dict[str, Callable[[Fields], Iterator[Block]]] = {
+    "queue-operation": _queue_blocks,
+    "pr-link": _link_blocks,
+    "frame-link": _link_blocks,
+    "worktree-state": _link_blocks,
+    "result": _journal_blocks,
+}

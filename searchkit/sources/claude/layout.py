@@ -1,0 +1,178 @@
+"""Where Claude Code puts things below a root, and what each file therefore is."""
+
+import logging
+import os
+import re
+import stat
+from collections.abc import Iterator
+from enum import StrEnum
+from pathlib import Path
+
+import msgspec
+
+from searchkit.errors import RootMissing, SourceError
+from searchkit.types import Origin
+
+log = logging.getLogger(__name__)
+
+COPY_AGENTS = ("acompact-", "aside_question-")
+SUGGESTION_AGENT = "aprompt_suggestion-"
+_UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+
+
+class FileKind(StrEnum):
+    """What a file below a root holds."""
+
+    SESSION = "session"
+    AGENT = "agent"
+    JOURNAL = "journal"
+    HISTORY = "history"
+    TODO = "todo"
+    PLAN = "plan"
+    MEMORY = "memory"
+    SESSIONS_INDEX = "sessions-index"
+    AGENT_META = "agent-meta"
+    OVERFLOW = "overflow"
+
+
+TRANSCRIPTS = frozenset({FileKind.SESSION, FileKind.AGENT, FileKind.JOURNAL})
+GROWING = TRANSCRIPTS | {FileKind.HISTORY}
+
+
+class Found(msgspec.Struct, frozen=True, kw_only=True):
+    """A file worth reading, with what its place says about it."""
+
+    path: str
+    stat: os.stat_result
+    origin: Origin
+
+
+def check(root: Path) -> None:
+    """Raise unless `root` is a directory that holds a readable `projects/`."""
+    if not root.is_dir():
+        raise RootMissing(
+            f"{root} is not a directory",
+            "name the directory that holds projects/ with --root, SEARCHKIT_ROOTS or CLAUDE_CONFIG_DIR",
+        )
+    projects = root / "projects"
+    if not projects.is_dir():
+        raise RootMissing(
+            f"{root} holds no projects/, so there are no transcripts below it",
+            "name the directory that holds projects/ with --root (Claude Code's own is ~/.claude)",
+        )
+    if not projects.resolve().is_relative_to(root.resolve()):
+        raise SourceError(
+            f"{projects} is a symbolic link out of the root, which is not followed",
+            f"name the directory that really holds it: --root {projects.resolve().parent}",
+        )
+    try:
+        next(os.scandir(projects), None)
+    except OSError as error:
+        raise SourceError(
+            f"cannot read {projects}: {error.strerror}",
+            "give yourself permission to read it, or name another --root",
+        ) from error
+
+
+def found(root: Path) -> Iterator[Found]:
+    """Yield every file below `root` that can hold something to search."""
+    for path, entry_stat in _files(str(root / "projects"), str(root.resolve())):
+        origin = _in_project(Path(path).relative_to(root / "projects").parts)
+        if origin is not None:
+            yield Found(path=path, stat=entry_stat, origin=origin)
+    yield from _beside_projects(root)
+
+
+def encoded(cwd: str) -> str:
+    """Name the project directory of a working directory, which cannot be reversed."""
+    return re.sub("[^A-Za-z0-9]", "-", cwd)
+
+
+def _in_project(parts: tuple[str, ...]) -> Origin | None:
+    """Classify a file by its path below `projects/`."""
+    name, project = parts[-1], parts[0] if len(parts) > 1 else None
+    session = next((part for part in parts[1:-1] if _UUID.fullmatch(part)), None)
+    if name == "sessions-index.json":
+        return Origin(kind=FileKind.SESSIONS_INDEX, is_document=True, project_directory=project)
+    if name.endswith(".md") and len(parts) > 2 and parts[1] == "memory":
+        return Origin(kind=FileKind.MEMORY, is_document=True, project_directory=project)
+    if len(parts) > 2 and parts[-2] == "tool-results":
+        return Origin(kind=FileKind.OVERFLOW, is_document=True, session=session, project_directory=project)
+    if name.startswith("agent-") and name.endswith(".meta.json"):
+        agent = name.removeprefix("agent-").removesuffix(".meta.json")
+        return Origin(
+            kind=FileKind.AGENT_META,
+            is_document=True,
+            session=session,
+            agent=agent,
+            project_directory=project,
+        )
+    stem = name.removesuffix(".backup").removesuffix(".jsonl")
+    if stem == name.removesuffix(".backup"):
+        return None
+    if name == "journal.jsonl" and any(part.startswith("wf_") for part in parts):
+        return Origin(kind=FileKind.JOURNAL, session=session, project_directory=project)
+    if stem.startswith("agent-"):
+        agent = stem.removeprefix("agent-")
+        return Origin(
+            kind=FileKind.AGENT,
+            session=session,
+            agent=agent,
+            project_directory=project,
+            is_copy=agent.startswith(COPY_AGENTS),
+        )
+    return Origin(kind=FileKind.SESSION, session=stem, project_directory=project, is_copy=name.endswith(".backup"))
+
+
+def _beside_projects(root: Path) -> Iterator[Found]:
+    for path, entry_stat in _files(str(root), str(root.resolve()), depth=1):
+        if os.path.basename(path) == "history.jsonl":
+            yield Found(path=path, stat=entry_stat, origin=Origin(kind=FileKind.HISTORY))
+    for path, entry_stat in _files(str(root / "todos"), str(root.resolve()), depth=1):
+        session, _, agent = Path(path).stem.partition("-agent-")
+        if path.endswith(".json"):
+            origin = Origin(
+                kind=FileKind.TODO,
+                is_document=True,
+                session=session,
+                agent=None if agent in ("", session) else agent,
+            )
+            yield Found(path=path, stat=entry_stat, origin=origin)
+    for path, entry_stat in _files(str(root / "tasks"), str(root.resolve()), depth=2):
+        directory, name = os.path.split(path)
+        if name.endswith(".json") and not name.startswith("."):
+            origin = Origin(kind=FileKind.TODO, is_document=True, session=os.path.basename(directory))
+            yield Found(path=path, stat=entry_stat, origin=origin)
+    for path, entry_stat in _files(str(root / "plans"), str(root.resolve()), depth=1):
+        if path.endswith(".md"):
+            yield Found(path=path, stat=entry_stat, origin=Origin(kind=FileKind.PLAN, is_document=True))
+
+
+def _files(directory: str, root: str, depth: int = 100) -> Iterator[tuple[str, os.stat_result]]:
+    """Walk a directory; links that leave the root, pipes and what cannot be listed are passed over."""
+    try:
+        entries = sorted(os.scandir(directory), key=lambda entry: entry.name)
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        log.warning("cannot list %s: %s", directory, error.strerror)
+        return
+    for entry in entries:
+        try:
+            if entry.is_symlink() and not _stays_inside(entry.path, root):
+                log.warning("%s is a symbolic link out of the root and is not followed", entry.path)
+                continue
+            entry_stat = entry.stat()
+        except OSError as error:
+            log.warning("cannot look at %s: %s", entry.path, error.strerror)
+            continue
+        if stat.S_ISDIR(entry_stat.st_mode):
+            # A link to a directory could lead in a circle; its files are found at their own place.
+            if depth > 1 and not entry.is_symlink():
+                yield from _files(entry.path, root, depth - 1)
+        elif stat.S_ISREG(entry_stat.st_mode):
+            yield entry.path, entry_stat
+
+
+def _stays_inside(path: str, root: str) -> bool:
+    return os.path.realpath(path).startswith(root + os.sep)

@@ -1,0 +1,169 @@
+"""How the files beside the transcripts read: history, todos, plans, memory, titles, overflow."""
+
+from collections.abc import Iterable
+from pathlib import PurePath
+
+import msgspec
+import orjson
+
+from searchkit.sources.claude.layout import FileKind
+from searchkit.sources.claude.values import mapping, milliseconds, synthetic_uuid, text
+from searchkit.types import Block, Context, Fact, Kind, Origin, Record, Role, Standing
+
+
+class Document(msgspec.Struct, frozen=True, kw_only=True):
+    """What a side file holds."""
+
+    records: list[Record] = []
+    facts: list[Fact] = []
+
+
+def read_history(number: int, data: dict[str, object]) -> Record | None:
+    """Read one line of `history.jsonl`: a prompt, with what was pasted into it."""
+    pasted = [mapping(paste).get("content") for paste in mapping(data.get("pastedContents")).values()]
+    said = "\n".join(item for item in (data.get("display"), *pasted) if isinstance(item, str) and item)
+    return _record(
+        "history",
+        [(Kind.HISTORY, said)],
+        session=text(data.get("sessionId")),
+        project=text(data.get("project")),
+        time=milliseconds(data.get("timestamp")),
+        line=number,
+    )
+
+
+def read_document(path: str, content: bytes, origin: Origin, modified: int) -> Document:
+    """Read a side file whole; raises ValueError where it should be JSON and is not."""
+    name = PurePath(path).stem
+    match origin.kind:
+        case FileKind.TODO:
+            return _gather([_todo(name, _json(content), origin, modified)])
+        case FileKind.PLAN:
+            blocks = [(Kind.PLAN, content.decode("utf-8", "replace"))]
+            return _gather([_record("plan", blocks, name=name, time=modified)])
+        case FileKind.MEMORY:
+            blocks = [(Kind.MEMORY, content.decode("utf-8", "replace"))]
+            project = origin.project_directory
+            return _gather([_record("memory", blocks, name=f"{project}/{name}", time=modified)])
+        case FileKind.OVERFLOW:
+            return _gather([_overflow(name, content, origin, modified)])
+        case FileKind.AGENT_META:
+            return _agent_meta(mapping(_json(content)), origin)
+        case FileKind.SESSIONS_INDEX:
+            return _sessions_index(mapping(_json(content)))
+    raise ValueError(f"no document: {origin.kind}")
+
+
+def _todo(name: str, data: object, origin: Origin, modified: int) -> Record | None:
+    """Write a todo list, or one task, as lines of status and words."""
+    items = data if isinstance(data, list) else [data]
+    lines = []
+    for item in map(mapping, items):
+        words = [item.get(key) for key in ("subject", "content", "description")]
+        said = ": ".join(word for word in words if isinstance(word, str) and word)
+        if said:
+            lines.append(f"[{text(item.get('status')) or '?'}] {said}")
+    blocks = [(Kind.TODO, "\n".join(lines))]
+    return _record("todo", blocks, session=origin.session, agent=origin.agent, name=name, time=modified)
+
+
+def _overflow(name: str, content: bytes, origin: Origin, modified: int) -> Record | None:
+    """Read an overflow file that no record has named so far, unless it is binary."""
+    if b"\0" in content[:8192]:
+        return None
+    block = Block(
+        number=0,
+        kind=Kind.TOOL_RESULT,
+        role=Role.USER,
+        text=content.decode("utf-8", "replace"),
+        call=name,
+    )
+    record = _record("tool-result", [(Kind.TOOL_RESULT, block.text)], session=origin.session, name=name, time=modified)
+    return record and msgspec.structs.replace(record, blocks=[block], standing=Standing.STAND_IN)
+
+
+def _agent_meta(data: dict[str, object], origin: Origin) -> Document:
+    if origin.session is None:
+        return Document()
+    names = {"agentType": "agent-type", "description": "description", "toolUseId": "call"}
+    names |= {"worktreePath": "worktree", "name": "agent-name"}
+    facts = [
+        Fact(session=origin.session, agent=origin.agent, name=name, value=value)
+        for key, name in names.items()
+        if (value := text(data.get(key)))
+    ]
+    title = [(Kind.TITLE, text(data.get("description")) or "")]
+    record = _record("agent-meta", title, session=origin.session, agent=origin.agent, name=origin.agent)
+    return Document(records=[record] if record else [], facts=facts)
+
+
+def _sessions_index(data: dict[str, object]) -> Document:
+    """Take titles and first prompts from the sessions' index, never the list of sessions itself."""
+    records: list[Record | None] = []
+    facts: list[Fact] = []
+    entries = data.get("entries")
+    for entry in map(mapping, entries if isinstance(entries, list) else []):
+        session = text(entry.get("sessionId"))
+        if session is None:
+            continue
+        for key, name in (
+            ("summary", "index-summary"),
+            ("customTitle", "custom-title"),
+            ("prUrl", "pr-link"),
+        ):
+            value = text(entry.get(key))
+            if value:
+                facts.append(Fact(session=session, name=name, value=value))
+        blocks = [
+            (Kind.TITLE, text(entry.get("summary")) or ""),
+            (Kind.TITLE, text(entry.get("customTitle")) or ""),
+            (Kind.HISTORY, text(entry.get("firstPrompt")) or ""),
+        ]
+        project, time = text(entry.get("projectPath")), milliseconds(entry.get("created"))
+        records.append(_record("sessions-index", blocks, session=session, project=project, time=time))
+    return Document(records=[record for record in records if record], facts=facts)
+
+
+def _record(
+    record_type: str,
+    blocks: Iterable[tuple[Kind, str]],
+    session: str | None = None,
+    agent: str | None = None,
+    project: str | None = None,
+    name: str | None = None,
+    time: int | None = None,
+    line: int = 1,
+) -> Record | None:
+    """Make the record of a side file; None where it says nothing."""
+    said = [(kind, words) for kind, words in blocks if words.strip()]
+    if not said:
+        return None
+    stamp = str(time) if record_type == "history" else None
+    identity = (record_type, session, agent, name, stamp, *(words for _, words in said))
+    return Record(
+        uuid=synthetic_uuid(*identity),
+        type=record_type,
+        line=line,
+        session=session,
+        agent=agent,
+        time=time,
+        context=Context(cwd=project),
+        standing=Standing.ORIGINAL if record_type in ("todo", "plan", "memory") else Standing.SIDE,
+        is_link=False,
+        blocks=[
+            Block(number=number, kind=kind, role=_ROLES.get(kind, Role.SYSTEM), text=words)
+            for number, (kind, words) in enumerate(said)
+        ],
+    )
+
+
+_ROLES = {Kind.HISTORY: Role.USER, Kind.PLAN: Role.ASSISTANT, Kind.TODO: Role.ASSISTANT}
+
+
+def _gather(records: Iterable[Record | None]) -> Document:
+    return Document(records=[record for record in records if record is not None])
+
+
+def _json(content: bytes) -> object:
+    """Decode a side file; an empty one, as Claude Code leaves them after a crash, says nothing."""
+    return orjson.loads(content) if content.strip() else {}

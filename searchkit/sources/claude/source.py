@@ -1,0 +1,252 @@
+"""The source itself: lists what is below its roots and reads what is new."""
+
+import logging
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+
+from searchkit.sources.claude.blocks import persisted_name
+from searchkit.sources.claude.layout import GROWING, FileKind, Found, check, found
+from searchkit.sources.claude.records import Memory, Reader
+from searchkit.sources.claude.side import read_document, read_history
+from searchkit.sources.jsonl import Growth, Mark, Piece, compare, decode, pieces
+from searchkit.types import Behind, Change, Fact, Origin, Problem, Record, Tally
+
+log = logging.getLogger(__name__)
+
+HISTORY_LINES = 1 << 50
+
+
+class Checkpoint(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """How far a file was read, and what reading on must remember."""
+
+    mark: Mark
+    memory: Memory = Memory()
+
+
+class ClaudeSource:
+    """The transcripts and side files below one or many roots."""
+
+    def __init__(self, roots: Sequence[Path]) -> None:
+        """Raise for a root that cannot be one, before anything is read."""
+        for root in roots:
+            check(root)
+        self._roots = tuple(roots)
+
+    @property
+    def roots(self) -> Sequence[Path]:
+        """The directories to watch for changes."""
+        return self._roots
+
+    def changes(self, seen: Mapping[str, bytes], /) -> Iterator[Change]:
+        """Yield what is new: newest transcripts first, copies after originals, side files last."""
+        checkpoints = {file: _DECODE(checkpoint) for file, checkpoint in seen.items()}
+        present = {item.path: item for root in self._roots for item in found(root)}
+        moved = _moved(present, checkpoints)
+        yield from self._departures(present, checkpoints, set(moved.values()))
+        changed = _jobs(present, checkpoints, moved)
+        left = sum(job.size for job in changed)
+        overflowed: set[str] = set()
+        for job in changed:
+            if job.item.path in overflowed:
+                left -= job.size
+                continue
+            before = left
+            left -= job.size
+            for change in job.changes():
+                if change.origin.kind == FileKind.OVERFLOW:
+                    overflowed.add(change.file)
+                before -= change.bytes_read
+                yield msgspec.structs.replace(change, bytes_left=max(before, left))
+
+    def behind(self, seen: Mapping[str, bytes], /) -> Behind:
+        """Say how much is new, without reading any of it."""
+        checkpoints = {file: _DECODE(checkpoint) for file, checkpoint in seen.items()}
+        jobs = _jobs({item.path: item for root in self._roots for item in found(root)}, checkpoints, {})
+        return Behind(files=len(jobs), bytes=sum(job.size for job in jobs))
+
+    def _departures(
+        self, present: Mapping[str, Found], checkpoints: Mapping[str, Checkpoint], moved: set[str]
+    ) -> Iterator[Change]:
+        """Say which files below the roots are gone; one that merely cannot be listed now is not."""
+        roots = tuple(str(root) + os.sep for root in self._roots)
+        for file in checkpoints:
+            if file not in present and file not in moved and file.startswith(roots) and not os.path.lexists(file):
+                yield Change(file=file, origin=Origin(kind=""), checkpoint=None, is_gone=True)
+
+
+class _Job:
+    """One file that may have something new."""
+
+    def __init__(self, item: Found, checkpoint: Checkpoint | None, moved_from: str | None) -> None:
+        self.item = item
+        self._moved_from = moved_from
+        self._checkpoint = checkpoint
+        stat, mark = item.stat, checkpoint.mark if checkpoint else Mark()
+        same = (stat.st_dev, stat.st_ino, stat.st_size, stat.st_mtime_ns)
+        self.is_same = moved_from is None and same == (mark.device, mark.inode, mark.size, mark.modified)
+        self.size = max(0, stat.st_size - mark.offset)
+
+    def changes(self) -> Iterator[Change]:
+        """Read what is new; a file that cannot be read is reported and tried again next time."""
+        try:
+            yield from self._read() if self.item.origin.kind in GROWING else self._read_document()
+        except OSError as error:
+            log.warning("cannot read %s: %s", self.item.path, error.strerror)
+            problem = Problem(kind="unreadable", line=0, detail=error.strerror or "")
+            yield Change(file=self.item.path, origin=self.item.origin, checkpoint=None, problems=[problem])
+
+    def _read(self) -> Iterator[Change]:
+        checkpoint = self._checkpoint
+        growth = compare(self.item.path, self.item.stat, checkpoint.mark) if checkpoint else Growth.REPLACED
+        if growth is Growth.REPLACED or checkpoint is None:
+            checkpoint = Checkpoint(mark=Mark())
+        is_restart, moved_from = growth is Growth.REPLACED, self._moved_from
+        named: list[str] = []
+        reader = Reader(self.item.origin, checkpoint.memory, lambda said, session: self._overflow(said, named))
+        for piece in pieces(self.item.path, checkpoint.mark):
+            reader.begin()
+            if self.item.origin.kind == FileKind.HISTORY:
+                _read_history(reader, piece)
+            else:
+                reader.read(piece.lines)
+            for path in named:
+                yield _read_elsewhere(path, self.item.origin)
+            named.clear()
+            yield Change(
+                file=self.item.path,
+                origin=self.item.origin,
+                checkpoint=_ENCODE(Checkpoint(mark=piece.mark, memory=reader.memory)),
+                records=reader.records,
+                facts=reader.facts,
+                problems=reader.problems,
+                tally=Tally(lines=reader.lines, torn=reader.torn, noise=dict(reader.noise)),
+                is_restart=is_restart,
+                moved_from=moved_from,
+                bytes_read=piece.bytes_read,
+            )
+            is_restart, moved_from = False, None
+
+    def _overflow(self, said: str, named: list[str]) -> str | None:
+        """Find the whole text of a result that the transcript only names, by base name."""
+        name = persisted_name(said)
+        if name is None:
+            return None
+        path = self.item.path
+        for directory in (
+            path.removesuffix(".jsonl"),
+            os.path.dirname(path),
+            os.path.dirname(os.path.dirname(path)),
+        ):
+            candidate = os.path.join(directory, "tool-results", name)
+            if os.path.isfile(candidate) and not os.path.islink(candidate):
+                with open(candidate, "rb") as file:
+                    content = file.read()
+                if b"\0" in content[:8192]:
+                    return None
+                named.append(candidate)
+                return content.decode("utf-8", "replace")
+        return None
+
+    def _read_document(self) -> Iterator[Change]:
+        path, origin, stat = self.item.path, self.item.origin, self.item.stat
+        with open(path, "rb") as file:
+            content = file.read()
+        records: list[Record] = []
+        facts: list[Fact] = []
+        problems: list[Problem] = []
+        try:
+            document = read_document(path, content, origin, stat.st_mtime_ns // 1_000_000)
+            records, facts = document.records, document.facts
+        except ValueError as error:
+            problems = [Problem(kind="not JSON", line=0, detail=str(error)[:200])]
+        yield Change(
+            file=path,
+            origin=origin,
+            checkpoint=_ENCODE(Checkpoint(mark=_whole(stat))),
+            records=records,
+            facts=facts,
+            problems=problems,
+            is_restart=True,
+            moved_from=self._moved_from,
+            bytes_read=len(content),
+        )
+
+
+def _jobs(present: Mapping[str, Found], checkpoints: Mapping[str, Checkpoint], moved: Mapping[str, str]) -> list[_Job]:
+    """List the files that are not as they were when last read, in the order to read them."""
+    jobs = [
+        _Job(item, checkpoints.get(moved.get(path, path)), moved.get(path))
+        for path, item in sorted(present.items(), key=lambda pair: _reading_order(pair[1]))
+    ]
+    return [job for job in jobs if not job.is_same]
+
+
+def _reading_order(item: Found) -> tuple[bool, bool, int, str]:
+    is_side = item.origin.kind not in GROWING
+    return is_side, item.origin.is_copy, -item.stat.st_mtime_ns, item.path
+
+
+def _moved(present: Mapping[str, Found], checkpoints: Mapping[str, Checkpoint]) -> dict[str, str]:
+    """Pair new paths with known files of the same inode and beginning that are no longer at theirs."""
+    missing = {
+        (checkpoint.mark.device, checkpoint.mark.inode): file
+        for file, checkpoint in checkpoints.items()
+        if file not in present and not os.path.lexists(file)
+    }
+    pairs = {}
+    for path, item in present.items():
+        if path not in checkpoints:
+            old = missing.get((item.stat.st_dev, item.stat.st_ino))
+            if old is not None and _continues(path, item, checkpoints[old].mark):
+                pairs[path] = old
+    return pairs
+
+
+def _continues(path: str, item: Found, mark: Mark) -> bool:
+    try:
+        return compare(path, item.stat, mark) is not Growth.REPLACED
+    except OSError:
+        return False
+
+
+def _read_history(reader: Reader, piece: Piece) -> None:
+    for number, line in piece.lines:
+        if not line or line.strip():
+            reader.lines += 1
+            data = decode(line)
+            record = read_history(number, data) if data is not None else None
+            if data is None:
+                reader.torn += 1
+                reader.problems.append(Problem(kind="torn line", line=number, detail=f"{len(line)} bytes"))
+            elif record is not None:
+                reader.records.append(record)
+                if record.session and record.context.cwd:
+                    # Any transcript knows the project better.
+                    fact = Fact(session=record.session, name="project", value=record.context.cwd, line=-HISTORY_LINES)
+                    reader.facts.append(fact)
+
+
+def _read_elsewhere(path: str, origin: Origin) -> Change:
+    """Mark an overflow file as read, since the result that names it holds its text."""
+    return Change(
+        file=path,
+        origin=Origin(
+            kind=FileKind.OVERFLOW,
+            session=origin.session,
+            project_directory=origin.project_directory,
+            is_document=True,
+        ),
+        checkpoint=_ENCODE(Checkpoint(mark=_whole(os.stat(path)))),
+        is_restart=True,
+    )
+
+
+def _whole(stat: os.stat_result) -> Mark:
+    return Mark(device=stat.st_dev, inode=stat.st_ino, size=stat.st_size, modified=stat.st_mtime_ns)
+
+
+_ENCODE = msgspec.json.Encoder().encode
+_DECODE = msgspec.json.Decoder(Checkpoint).decode

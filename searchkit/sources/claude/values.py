@@ -1,0 +1,102 @@
+"""Picking from foreign JSON without trusting it: a wrong type is as good as nothing."""
+
+import hashlib
+from collections.abc import Iterator
+from datetime import datetime
+
+import orjson
+
+from searchkit.clean import clean
+from searchkit.types import Field
+
+# Counts beyond this are damage, and SQLite could not hold them.
+LARGEST_COUNT = 1 << 53
+# Leaves that identify rather than say something, left out where all strings of a value are gathered.
+MUTE_KEYS = frozenset(
+    {
+        "type",
+        "uuid",
+        "id",
+        "toolUseID",
+        "parentToolUseID",
+        "sessionId",
+        "taskId",
+        "timestamp",
+        "signature",
+        "data",
+    }
+    | {"source_uuid", "media_type", "hookEvent", "commandMode", "subtype", "level", "agentId", "key"}
+)
+
+
+def text(value: object) -> str | None:
+    """Return a string that is not empty, or None."""
+    return value if isinstance(value, str) and value else None
+
+
+def mapping(value: object) -> dict[str, object]:
+    """Return an object's fields, or none."""
+    return value if isinstance(value, dict) else {}
+
+
+def count(value: object) -> int:
+    """Return a plausible count, or 0."""
+    return value if isinstance(value, int) and 0 <= value < LARGEST_COUNT else 0
+
+
+def milliseconds(value: object) -> int | None:
+    """Return a point in time in milliseconds since 1970, from ISO 8601 or from a number."""
+    if isinstance(value, str):
+        try:
+            return int(datetime.fromisoformat(value).timestamp() * 1000)
+        except (ValueError, OverflowError, OSError):
+            return None
+    return count(value) or None
+
+
+def synthetic_uuid(*identity: str | None) -> str:
+    """Name a record that has no uuid by what it says, so that its copies are the same record."""
+    digest = hashlib.blake2b("\0".join(part or "" for part in identity).encode(), digest_size=16).hexdigest()
+    return f"{digest[:8]}-{digest[8:12]}-{digest[12:16]}-{digest[16:20]}-{digest[20:]}"
+
+
+def leaves(value: object) -> Iterator[tuple[str, object]]:
+    """Yield the path and value of everything that is no container, in order, at any depth."""
+    stack: list[tuple[str, object]] = [("", value)]
+    while stack:
+        path, item = stack.pop()
+        if isinstance(item, dict):
+            prefix = path + "." if path else ""
+            stack.extend((prefix + key, inner) for key, inner in reversed(item.items()))
+        elif isinstance(item, list):
+            prefix = path + "." if path else ""
+            stack.extend((f"{prefix}{i}", item[i]) for i in range(len(item) - 1, -1, -1))
+        else:
+            yield path, item
+
+
+def strings(value: object) -> str:
+    """Gather what a value of unknown shape says: its strings, one a line."""
+    if isinstance(value, str):
+        return value
+    return "\n".join(
+        leaf
+        for path, leaf in leaves(value)
+        if isinstance(leaf, str) and leaf and path.rpartition(".")[2] not in MUTE_KEYS
+    )
+
+
+def written_out(value: object) -> tuple[str, tuple[Field, ...]]:
+    """Write a tool's input as `name: value` lines, decoded, and say where each value lies."""
+    if not isinstance(value, dict):
+        return (value if isinstance(value, str) else strings(value)), ()
+    lines: list[str] = []
+    fields: list[Field] = []
+    position = 0
+    for path, leaf in leaves(value):
+        shown = clean(leaf) if isinstance(leaf, str) else orjson.dumps(leaf).decode()
+        start = position + len(path) + 2
+        fields.append(Field(name=path, start=start, end=start + len(shown)))
+        lines.append(f"{path}: {shown}")
+        position = start + len(shown) + 1
+    return "\n".join(lines), tuple(fields)

@@ -1,0 +1,276 @@
+"""The nouns that flow between the stages, as frozen values."""
+
+from collections.abc import Mapping, Sequence
+from enum import IntEnum, StrEnum
+
+import msgspec
+
+
+class Kind(StrEnum):
+    """What a part is; every part has exactly one."""
+
+    PROMPT = "prompt"
+    TEXT = "text"
+    THINKING = "thinking"
+    TOOL_CALL = "tool_call"
+    TOOL_RESULT = "tool_result"
+    SUMMARY = "summary"
+    TITLE = "title"
+    SYSTEM = "system"
+    ATTACHMENT = "attachment"
+    COMMAND = "command"
+    PLAN = "plan"
+    MEMORY = "memory"
+    TODO = "todo"
+    HISTORY = "history"
+
+
+class Role(StrEnum):
+    """Who speaks in a part."""
+
+    USER = "user"
+    ASSISTANT = "assistant"
+    SYSTEM = "system"
+
+
+class Standing(IntEnum):
+    """How directly a record holds its text; of equal texts in one session the lowest standing is shown.
+
+    Only `ORIGINAL` parts may say the same thing twice: "continue" typed twice is two prompts,
+    a prompt that the queue and the history also hold is one. A `STAND_IN` is dropped altogether
+    once the result comes that it stood in for.
+    """
+
+    ORIGINAL = 0
+    COPY = 1
+    MACHINE = 2
+    QUEUE = 3
+    STATE = 4
+    SIDE = 5
+    STAND_IN = 6
+
+
+class Context(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """What surrounded a record when it was written; few of these serve many records."""
+
+    cwd: str | None = None
+    branch: str | None = None
+    version: str | None = None
+    entrypoint: str | None = None
+    model: str | None = None
+
+
+class Usage(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """What one response of the model cost, in tokens and, where the transcript says so, in dollars."""
+
+    input: int = 0
+    output: int = 0
+    cache_read: int = 0
+    cache_write: int = 0
+    cost: float | None = None
+
+
+class Touch(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """A file that a tool call read, edited or wrote, or that the file history tracked."""
+
+    path: str
+    action: str
+
+
+class Field(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """Where in a tool call's text the value of one of its inputs lies."""
+
+    name: str
+    start: int
+    end: int
+
+
+class Block(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """One piece of a record as its source understood it, not yet cleaned."""
+
+    number: int
+    kind: Kind
+    role: Role
+    text: str
+    tool: str | None = None
+    call: str | None = None
+    is_error: bool = False
+    fields: tuple[Field, ...] = ()
+
+
+class Record(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """One line of a transcript or one side file: its place, its links, and what it says."""
+
+    uuid: str
+    type: str
+    line: int
+    session: str | None = None
+    agent: str | None = None
+    parent: str | None = None
+    logical_parent: str | None = None
+    source_call: str | None = None
+    time: int | None = None
+    context: Context = Context()
+    response: str | None = None
+    usage: Usage | None = None
+    standing: Standing = Standing.ORIGINAL
+    is_link: bool = True
+    is_sidechain: bool = False
+    is_forked: bool = False
+    is_boundary: bool = False
+    blocks: Sequence[Block] = ()
+    touches: Sequence[Touch] = ()
+
+
+class Part(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """One searchable thing: a block with clean text."""
+
+    uuid: str
+    block: int
+    kind: Kind
+    role: Role
+    text: str
+    digest: int
+    tool: str | None = None
+    call: str | None = None
+    is_error: bool = False
+    fields: tuple[Field, ...] = ()
+
+
+class Fact(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """Something known of a session or one of its agents: a title, a tag, the call that started it."""
+
+    session: str
+    name: str
+    value: str
+    agent: str | None = None
+    leaf: str | None = None
+    line: int = 0
+
+
+class Problem(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """Something wrong in a file, at a line (0 where the whole file is meant)."""
+
+    kind: str
+    line: int
+    detail: str = ""
+
+
+class Finding(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """Something that is wrong in a transcript or in the index, and where."""
+
+    kind: str
+    file: str
+    line: int
+    detail: str = ""
+
+
+class Origin(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """What a file is: a transcript of a session or of an agent, or a side file.
+
+    A copy yields its place as a record's home to any other. A document is read whole, and a new
+    version of it replaces what the old one said.
+    """
+
+    kind: str
+    session: str | None = None
+    agent: str | None = None
+    project_directory: str | None = None
+    is_copy: bool = False
+    is_document: bool = False
+
+
+class Tally(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """What reading counted in one file: lines, and what was kept out and why."""
+
+    lines: int = 0
+    torn: int = 0
+    noise: Mapping[str, int] = {}
+
+
+class Change(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """What one file has gained since it was last read, with the checkpoint that makes it so.
+
+    A large file comes as several changes. `is_restart` says that the file is read from its
+    beginning, so that earlier tallies and problems of it are void.
+    """
+
+    file: str
+    origin: Origin
+    checkpoint: bytes | None
+    records: Sequence[Record] = ()
+    facts: Sequence[Fact] = ()
+    problems: Sequence[Problem] = ()
+    tally: Tally = Tally()
+    is_restart: bool = False
+    is_gone: bool = False
+    moved_from: str | None = None
+    bytes_read: int = 0
+    bytes_left: int = 0
+
+
+class Behind(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """How much a source holds that has not been read yet."""
+
+    files: int
+    bytes: int
+
+
+class Place(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """Where a record lies: a file, a line in it, and the session that this makes it part of."""
+
+    file: str
+    line: int
+    session: str | None
+    agent: str | None
+
+
+class Link(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """A record as the catalog keeps it: its links and all its places, the home first."""
+
+    uuid: str
+    type: str
+    parent: str | None
+    logical_parent: str | None
+    source_call: str | None
+    response: str | None
+    time: int | None
+    is_sidechain: bool
+    is_boundary: bool
+    standing: Standing
+    context: Context
+    places: tuple[Place, ...]
+
+
+class Session(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """A session as the catalog keeps it."""
+
+    id: str
+    project: str | None
+    title: str | None
+    branch: str | None
+    started: int | None
+    ended: int | None
+    records: int
+    prompts: int
+    agents: int
+    is_gone: bool
+
+
+class Counts(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """How much a catalog holds."""
+
+    files: int = 0
+    bytes: int = 0
+    lines: int = 0
+    torn: int = 0
+    records: int = 0
+    links: int = 0
+    sessions: int = 0
+    sessions_without_transcript: int = 0
+    agents: int = 0
+    parts: Mapping[str, int] = {}
+    repeats: int = 0
+    noise: Mapping[str, int] = {}
+    responses: int = 0
+    touched: int = 0

@@ -1,0 +1,1 @@
+"""A corpus of made-up transcripts in the shape of real ones, with a manifest of what it holds."""

@@ -1,0 +1,128 @@
+"""Copies: compaction with its copy agents, side questions, forked sessions and backups."""
+
+import os
+import shutil
+from pathlib import Path
+
+from tests.corpus import prompts
+from tests.corpus.agents import child_of, folder, identifier
+from tests.corpus.conversation import Conversation, Record
+from tests.corpus.ledger import COPY
+from tests.corpus.world import dumped
+
+INSTRUCTION = (
+    "Your task is to create a detailed summary of the conversation so far, paying close attention to the user's "
+    "explicit requests and your previous actions."
+)
+
+
+def compact(conversation: Conversation, copy: bool) -> None:
+    """Write a compaction: the agent that made the summary, the boundary, and the summary."""
+    world = conversation.world
+    if conversation.line_before is None:
+        # A dangling logical parent falls back to the line before, which must therefore have a uuid.
+        conversation.system("turn_duration", None, durationMs=9_000, messageCount=4)
+    if copy or world.chance(0.5):
+        _compacting_agent(conversation, copy)
+    before = conversation.line_before
+    resolves = world.chance(0.55)
+    logical = conversation.last if resolves else world.uuid()
+    if resolves and world.chance(0.3) and len(conversation.chain) > 4:
+        logical = list(conversation.chain)[-4]
+    text = "Conversation compacted"
+    fields: Record = {
+        "subtype": "compact_boundary",
+        "content": text,
+        "isMeta": False,
+        "level": "info",
+        "logicalParentUuid": logical,
+        "compactMetadata": {"trigger": "auto", "preTokens": 155_000},
+    }
+    boundary = conversation.record("system", fields, parent=None)
+    conversation.chain[boundary["uuid"]] = logical if resolves else before
+    conversation.part(boundary, "system", text, 1)
+    summary = (
+        "This session is being continued from a previous conversation that ran out of context.\n\n"
+        + conversation.text.prose("answer", conversation.language, conversation.text.size(7_000, 0.4, 20_000))
+    )
+    conversation.user(summary, "summary", summary, isCompactSummary=True, isVisibleInTranscriptOnly=True)
+    if conversation.kept is not None:
+        conversation.kept = [boundary, conversation.kept[-1]]
+        conversation.turns.clear()
+
+
+def side_question(conversation: Conversation) -> None:
+    """Write a copy of the conversation with one question at its end."""
+    agent = "aside_question-" + identifier(conversation)
+    child = _copy(conversation, agent)
+    question = f"By the way, question {conversation.world.number()}: {prompts.asked(conversation)}"
+    child.prompt(question)
+    reply = conversation.text.prose("answer", conversation.language, 300)
+    child.response([{"type": "text", "text": reply}])
+    child.close(sample=False)
+
+
+def fork(source: Conversation, target: Path, session: str) -> Conversation:
+    """Open a session that begins with the records of another one up to a turn, its own id on them."""
+    world = source.world
+    kept = source.kept or []
+    forked = Conversation(world, target, session, source.project, source.version, source.clock + 3_600_000)
+    world.ledger.sessions += 1
+    forked.era, forked.language, forked.extra, forked.quiet = source.era, source.language, source.extra, True
+    marked, rewritten = world.chance(0.4), world.chance(0.85)
+    end = source.turns[-1] if len(source.turns) > 1 else len(kept)
+    for record in kept[:end]:
+        copied = dict(record)
+        if rewritten or world.chance(0.7):
+            copied["sessionId"] = session
+        if marked:
+            copied["forkedFrom"] = {"sessionId": source.session, "messageUuid": record["uuid"]}
+        forked.write(dumped(copied))
+        forked.chain[record["uuid"]] = source.chain[record["uuid"]]
+        forked.last = forked.line_before = record["uuid"]
+        for kind, text in source.kept_parts.get(record["uuid"], []):
+            world.ledger.hold(session, kind, text)
+    return forked
+
+
+def back_up(source: Conversation, target: Path) -> None:
+    """Copy a whole closed transcript; its records are the same ones in another place."""
+    shutil.copyfile(source.path, source.world.folder(target))
+    os.utime(target, (source.age, source.age))
+    ledger = source.ledger
+    ledger.files += 1
+    ledger.lines += source.lines
+    ledger.torn += source.torn_lines
+    ledger.bytes += source.bytes
+
+
+def summarize(child: Conversation) -> None:
+    """Write what ends a compaction agent: its instruction and its answer."""
+    child.prompt(INSTRUCTION, parent=child.last)
+    tag = child.world.rng.choice(("analysis", "summary"))
+    answer = f"<{tag}>\n{child.text.prose('answer', child.language, 3_000)}\n</{tag}> {child.world.number()}"
+    record = child.response([{"type": "thinking", "thinking": "Let me go through it.", "signature": "c2ln"}])[0]
+    message = {**record["message"], "content": [{"type": "text", "text": answer}]}
+    final = child.record("assistant", {"message": message, "requestId": record["requestId"]})
+    child.part(final, "summary", answer)
+
+
+def _compacting_agent(conversation: Conversation, copy: bool) -> None:
+    agent = "acompact-" + identifier(conversation)
+    if copy:
+        child = _copy(conversation, agent)
+    else:
+        child = child_of(conversation, agent, folder(conversation) / f"agent-{agent}.jsonl")
+        child.rank = COPY
+        child.last = conversation.last
+    summarize(child)
+    child.close(sample=False)
+
+
+def _copy(conversation: Conversation, agent: str) -> Conversation:
+    child = child_of(conversation, agent, folder(conversation) / f"agent-{agent}.jsonl")
+    child.rank = COPY
+    for record in conversation.kept or []:
+        child.write(dumped({**record, "agentId": agent, "isSidechain": True}))
+        child.last = record["uuid"]
+    return child

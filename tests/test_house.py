@@ -1,0 +1,123 @@
+"""What the house rules say and a machine can check: file sizes, docstrings, imports, prints, scripts."""
+
+import ast
+import os
+import re
+import shutil
+import subprocess
+import sysconfig
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGE = ROOT / "searchkit"
+MODULES = sorted(path for path in PACKAGE.rglob("*.py") if "sample" not in path.relative_to(PACKAGE).parts)
+SCRIPTS = sorted(path for path in (ROOT / "scripts").iterdir() if path.is_file() and not path.suffix)
+
+MAX_LINES = 400  # CONVENTIONS 2
+MACHINE_PATH = re.compile(r"(?<![\w.}*])/(?:home|root|Users|work|tmp)/\w")
+
+# A module, a line that breaks a contract when it is added there, and the contract it breaks.
+FORBIDDEN_IMPORTS = [
+    ("types.py", "import searchkit.engine", "layers"),
+    ("engine.py", "import searchkit.cli", "layers"),
+    ("backends/base.py", "import searchkit.parts", "layers"),
+    ("stowaway.py", "", "layers"),
+    ("engine.py", "import sqlite3", "stores"),
+    ("backends/memory.py", "import tantivy", "stores"),
+    ("cli.py", "def later() -> None:\n    import lancedb", "stores"),
+    ("engine.py", "import torch", "models"),
+    ("backends/embedded/__init__.py", "from tokenizers import Tokenizer", "models"),
+]
+
+
+def name_of(path: Path) -> str:
+    """Name a file in a test's id the way a reader would."""
+    return path.relative_to(ROOT).as_posix()
+
+
+@pytest.mark.parametrize("module", MODULES, ids=name_of)
+def test_module_is_short_enough_to_read(module: Path) -> None:
+    """No module is longer than 400 lines."""
+    lines = module.read_text(encoding="utf-8").splitlines()
+
+    assert len(lines) <= MAX_LINES
+
+
+@pytest.mark.parametrize("module", MODULES, ids=name_of)
+def test_module_opens_with_a_sentence(module: Path) -> None:
+    """Every module says in its docstring what it is for."""
+    docstring = ast.get_docstring(ast.parse(module.read_bytes()))
+
+    assert docstring
+    assert "." in docstring
+
+
+@pytest.mark.parametrize("module", MODULES, ids=name_of)
+def test_module_does_not_print(module: Path) -> None:
+    """The package writes through its shells and loggers, never with print."""
+    calls = [node for node in ast.walk(ast.parse(module.read_bytes())) if isinstance(node, ast.Call)]
+
+    printing = [call.lineno for call in calls if isinstance(call.func, ast.Name) and call.func.id == "print"]
+
+    assert [] == printing
+
+
+@pytest.mark.parametrize("module", MODULES, ids=name_of)
+def test_module_names_no_path_of_a_machine(module: Path) -> None:
+    """No module names a directory that exists on one machine only."""
+    text = module.read_text(encoding="utf-8")
+
+    assert [] == MACHINE_PATH.findall(text)
+    assert str(ROOT) not in text
+
+
+@pytest.mark.parametrize("script", [*SCRIPTS, ROOT / ".ci" / "run"], ids=name_of)
+def test_script_can_be_run(script: Path) -> None:
+    """Every script is executable and names its interpreter."""
+    first_line = script.read_text(encoding="utf-8").partition("\n")[0]
+
+    assert os.access(script, os.X_OK)
+    assert first_line.startswith("#!/usr/bin/env ")
+
+
+def test_import_contracts_hold() -> None:
+    """The package keeps all of its import contracts."""
+    run = lint_imports(ROOT)
+
+    assert 0 == run.returncode, run.stdout
+
+
+@pytest.mark.parametrize(("module", "line", "contract"), FORBIDDEN_IMPORTS)
+def test_import_contract_fails_when_broken(tmp_path: Path, module: str, line: str, contract: str) -> None:
+    """A forbidden import breaks the contract that forbids it."""
+    shutil.copytree(PACKAGE, tmp_path / "searchkit", ignore=shutil.ignore_patterns("sample", "__pycache__"))
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    changed = tmp_path / "searchkit" / module
+    assert changed.exists() or not line, f"{module} is gone: choose another module for this case"
+    with changed.open("a", encoding="utf-8") as file:
+        file.write(f"\n{line}\n")
+
+    run = lint_imports(tmp_path, "--contract", contract)
+
+    assert 1 == run.returncode
+    assert f"{contract_name(contract)} BROKEN" in " ".join(run.stdout.split())
+
+
+def lint_imports(directory: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run lint-imports over the package in a directory."""
+    program = Path(sysconfig.get_path("scripts")) / "lint-imports"
+    command = [str(program), "--no-cache", "--no-logo", *arguments]
+    environment = {**os.environ, "NO_COLOR": "1", "COLUMNS": "200"}
+    return subprocess.run(
+        command, cwd=directory, env=environment, capture_output=True, text=True, check=False
+    )
+
+
+def contract_name(identifier: str) -> str:
+    """Look up the name under which lint-imports reports a contract."""
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    contracts = settings["tool"]["importlinter"]["contracts"]
+    return str(next(contract["name"] for contract in contracts if contract["id"] == identifier))
