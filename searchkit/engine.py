@@ -116,6 +116,7 @@ class Engine:
         with open_to_write(self.settings.index, wait) as backend:
             backend.forget(sessions)
             backend.settle()
+            backend.follow()
 
     def close(self) -> None:
         """Release what is held."""

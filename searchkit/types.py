@@ -1,4 +1,8 @@
-"""The nouns that flow between the stages, as frozen values."""
+"""The nouns that flow between the stages, as frozen values.
+
+Those that come from a source are encoded as arrays when they cross to another process: their
+field names would weigh as much as what they hold.
+"""
 
 from collections.abc import Mapping, Sequence
 from enum import IntEnum, StrEnum
@@ -50,7 +54,7 @@ class Standing(IntEnum):
     STAND_IN = 6
 
 
-class Context(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+class Context(msgspec.Struct, frozen=True, kw_only=True, gc=False, array_like=True):
     """What surrounded a record when it was written; few of these serve many records."""
 
     cwd: str | None = None
@@ -60,7 +64,7 @@ class Context(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     model: str | None = None
 
 
-class Usage(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+class Usage(msgspec.Struct, frozen=True, kw_only=True, gc=False, array_like=True):
     """What one response of the model cost, in tokens and, where the transcript says so, in dollars."""
 
     input: int = 0
@@ -70,14 +74,14 @@ class Usage(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     cost: float | None = None
 
 
-class Touch(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+class Touch(msgspec.Struct, frozen=True, kw_only=True, gc=False, array_like=True):
     """A file that a tool call read, edited or wrote, or that the file history tracked."""
 
     path: str
     action: str
 
 
-class Field(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+class Field(msgspec.Struct, frozen=True, kw_only=True, gc=False, array_like=True):
     """Where in a tool call's text the value of one of its inputs lies."""
 
     name: str
@@ -85,7 +89,7 @@ class Field(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     end: int
 
 
-class Block(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+class Block(msgspec.Struct, frozen=True, kw_only=True, gc=False, array_like=True):
     """One piece of a record as its source understood it, not yet cleaned."""
 
     number: int
@@ -98,7 +102,7 @@ class Block(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     fields: tuple[Field, ...] = ()
 
 
-class Record(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+class Record(msgspec.Struct, frozen=True, kw_only=True, gc=False, array_like=True):
     """One line of a transcript or one side file: its place, its links, and what it says."""
 
     uuid: str
@@ -122,7 +126,7 @@ class Record(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     touches: Sequence[Touch] = ()
 
 
-class Part(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+class Part(msgspec.Struct, frozen=True, kw_only=True, gc=False, array_like=True):
     """One searchable thing: a block with clean text."""
 
     uuid: str
@@ -137,7 +141,7 @@ class Part(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     fields: tuple[Field, ...] = ()
 
 
-class Fact(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+class Fact(msgspec.Struct, frozen=True, kw_only=True, gc=False, array_like=True):
     """Something known of a session or one of its agents: a title, a tag, the call that started it."""
 
     session: str
@@ -148,7 +152,7 @@ class Fact(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     line: int = 0
 
 
-class Problem(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+class Problem(msgspec.Struct, frozen=True, kw_only=True, gc=False, array_like=True):
     """Something wrong in a file, at a line (0 where the whole file is meant)."""
 
     kind: str
@@ -165,7 +169,7 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     detail: str = ""
 
 
-class Origin(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+class Origin(msgspec.Struct, frozen=True, kw_only=True, gc=False, array_like=True):
     """What a file is: a transcript of a session or of an agent, or a side file.
 
     A copy yields its place as a record's home to any other. A document is read whole, and a new
@@ -180,19 +184,21 @@ class Origin(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     is_document: bool = False
 
 
-class Tally(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """What reading counted in one file: lines, and what was kept out and why."""
+class Tally(msgspec.Struct, frozen=True, kw_only=True, gc=False, array_like=True):
+    """What reading has counted in a file from its beginning: bytes, lines, and what was kept out and why."""
 
+    bytes: int = 0
     lines: int = 0
     torn: int = 0
     noise: Mapping[str, int] = {}
 
 
-class Change(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+class Change(msgspec.Struct, frozen=True, kw_only=True, gc=False, array_like=True):
     """What one file has gained since it was last read, with the checkpoint that makes it so.
 
     A large file comes as several changes. `is_restart` says that the file is read from its
-    beginning, so that earlier tallies and problems of it are void.
+    beginning, so that earlier problems of it are void. The tally is that of the whole file so far,
+    while `left_out` counts what this change alone kept out.
     """
 
     file: str
@@ -202,6 +208,7 @@ class Change(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     facts: Sequence[Fact] = ()
     problems: Sequence[Problem] = ()
     tally: Tally = Tally()
+    left_out: Mapping[str, int] = {}
     is_restart: bool = False
     is_gone: bool = False
     moved_from: str | None = None

@@ -32,7 +32,7 @@ SHARES = [
     ("attachment", 5.4, 3),
     ("input", 4.9, 2),
     ("text", 5.3, 2.5),
-    ("image", 2.3, 2),
+    ("image", 2.3, 1.5),
 ]
 
 
@@ -139,7 +139,12 @@ def byte_shares(root: Path) -> dict[str, float]:
             sizes["toolUseResult"] += size(record["toolUseResult"])
         content = (record.get("message") or {}).get("content", [])
         for block in [{"type": "text", "text": content}] if isinstance(content, str) else content:
+            inner = block.get("content")
+            pictures = [item for item in inner if item["type"] == "image"] if isinstance(inner, list) else []
             sizes[BLOCKS.get(block["type"], "other")] += size(block)
+            if pictures:
+                sizes["image"] += size(pictures)
+                sizes["tool_result"] -= size(pictures)
     total = sum(path.stat().st_size for path in transcripts(root))
     return {name: 100 * share / total for name, share in sizes.items()}
 

@@ -8,7 +8,7 @@ import msgspec
 from searchkit.types import Change, Counts, Fact, Finding, Link, Part, Session
 
 
-class Entry(msgspec.Struct, frozen=True, kw_only=True):
+class Entry(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
     """A change with the parts of each of its records."""
 
     change: Change
@@ -25,6 +25,13 @@ class Stored(msgspec.Struct, frozen=True, kw_only=True):
     part: Part
     link: Link
     repeats: str | None = None
+
+
+class Holding(msgspec.Struct, frozen=True, kw_only=True):
+    """A record with all of its parts."""
+
+    link: Link
+    parts: Sequence[Stored]
 
 
 class Hit(msgspec.Struct, frozen=True, kw_only=True):
@@ -91,6 +98,9 @@ class Backend(Protocol):
 
     def counts(self) -> Counts:
         """Count what is kept."""
+
+    def everything(self) -> Iterator[Holding]:
+        """Yield every record with its parts, in any order."""
 
     def forget(self, sessions: Sequence[str], /) -> None:
         """Remove sessions and all that only they hold."""

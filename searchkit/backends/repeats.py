@@ -46,9 +46,9 @@ def judge(parts: Iterable[Candidate], answered: Iterable[str]) -> Verdict:
             rest.append(part)
         else:
             other = newest.get(part.call)
-            newest[part.call] = part if other is None else max(part, other, key=lambda item: item.order)
+            newest[part.call] = part if other is None else max(part, other, key=_age)
             if other is not None:
-                dropped.add(min(part, other, key=lambda item: item.order).key)
+                dropped.add(min(part, other, key=_age).key)
     repeats: dict[int, int] = {}
     for part in sorted((*rest, *newest.values()), key=_preference):
         first = kept.setdefault(part.digest, part)
@@ -63,3 +63,8 @@ def judge(parts: Iterable[Candidate], answered: Iterable[str]) -> Verdict:
 
 def _preference(part: Candidate) -> tuple[int, bool, int, str]:
     return part.standing, part.time is None, part.time or 0, part.id
+
+
+def _age(part: Candidate) -> tuple[tuple[str, int], str]:
+    """Order what stands in for one result; two texts of one record are told apart by their ids."""
+    return part.order, part.id

@@ -127,7 +127,7 @@ def _write(parent: Conversation, agent: str, prompt: str, work: Work) -> Convers
     child.kept = []
     # A few agents start one of their own as soon as they have worked a little; the others never do.
     child.next_agent = 12_000
-    child.agents_due = float(child.next_agent) if world.chance(0.25) else -float("inf")
+    child.agents_due = float(child.next_agent) if parent.ledger.agents % 4 == 0 else -float("inf")
     if world.chance(0.1) and not old_layout:
         context = {"type": "fork-context-ref", "agentId": agent, "parentSessionId": parent.session}
         child.bare({**context, "parentLastUuid": parent.last, "contextLength": 12})

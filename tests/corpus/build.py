@@ -4,7 +4,15 @@ from pathlib import Path
 
 from tests.corpus import agents, copies, oddities, side, turns
 from tests.corpus.conversation import Conversation
-from tests.corpus.session import PLANTED_KINDS, close_session, halve_surrogate, session_path, start, write_session
+from tests.corpus.session import (
+    PLANTED_KINDS,
+    close_session,
+    damage,
+    halve_surrogate,
+    session_path,
+    start,
+    write_session,
+)
 from tests.corpus.world import MAX_PLANTED, Project, World, dumped
 
 MEGABYTE = 1_000_000
@@ -85,6 +93,8 @@ def _extras(conversation: Conversation, number: int) -> None:
         agents.workflow(conversation, turns.work)
     if number % 10 in (4, 6):
         oddities.unknown_types(conversation)
+    if number % 4 == 2:
+        damage(conversation)
     if number % 20 == 8:
         halve_surrogate(conversation)
     if number % 5 == 0:

@@ -20,7 +20,9 @@ def open_turn(conversation: Conversation) -> None:
     """Write what the person, or the machine in his name, said first."""
     world = conversation.world
     roll = world.rng.random()
-    if roll < 0.8 or conversation.agent is not None:
+    if tools.lacks_pictures(conversation) and world.chance(0.15):
+        _with_file(conversation)
+    elif roll < 0.8 or conversation.agent is not None:
         _typed(conversation)
     elif roll < 0.84:
         _command(conversation)
@@ -30,8 +32,6 @@ def open_turn(conversation: Conversation) -> None:
     elif roll < 0.93:
         _notified(conversation)
     elif roll < 0.95:
-        _with_file(conversation)
-    elif roll < 0.96:
         _plan(conversation)
     elif roll < 0.97:
         _shell(conversation)

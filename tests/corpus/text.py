@@ -62,6 +62,7 @@ class Text:
             "shell": self._reel((*listings.SHELL * 6, *listings.SHELL_CJK), "", REEL_CHARS),
         }
         self.said: Counter[str] = Counter()
+        self.pictured = 0
         self._base64 = base64.b64encode(rng.randbytes(BASE64_BYTES)).decode()
 
     def prose(self, voice: str, language: str, chars: int) -> str:

@@ -7,6 +7,8 @@ from typing import Any
 from tests.corpus import words
 from tests.corpus.conversation import Conversation, Record
 
+PICTURED_SHARE = 0.023  # base64 images of all bytes, FORMAT section 7
+
 
 @dataclass(slots=True)
 class Use:
@@ -54,7 +56,7 @@ def read(conversation: Conversation) -> Use:
         failure = "<tool_use_error>File has not changed since it was read.</tool_use_error>"
         return Use("Read", {"file_path": path}, failure, failure, f"Error: {failure}", is_error=True)
     path = _path(conversation)
-    if world.chance(0.013):
+    if world.chance(0.02) and lacks_pictures(conversation):
         return _picture(conversation, path)
     body = text.printed("code", _size(conversation))
     rows = body.split("\n")
@@ -197,15 +199,23 @@ def mcp(conversation: Conversation) -> Use:
     name = world.rng.choice(MCP_NAMES)
     pieces = [text.prose("answer", "en", text.size(500, 1.1, 9_000)) for _ in range(1 + world.chance(0.3))]
     content: list[Record] = [{"type": "text", "text": piece} for piece in pieces]
-    if "screenshot" in name:
+    if "screenshot" in name and lacks_pictures(conversation):
         content.append(image(conversation))
     query = {"query": _name(conversation), "options": {"limit": 5, "deep": world.chance(0.5)}}
     return Use(name, query, content, "\n".join(pieces), [dict(item) for item in content if "text" in item])
 
 
+def lacks_pictures(conversation: Conversation) -> bool:
+    """Say whether pictures lag behind their share; a copied session has none, it would count them twice."""
+    written = conversation.ledger.bytes + conversation.bytes
+    lagging = conversation.text.pictured < PICTURED_SHARE * written
+    return lagging and conversation.agent is None and conversation.kept is None
+
+
 def image(conversation: Conversation) -> Record:
     """Return an image block with base64 data."""
     data = conversation.text.base64(conversation.text.size(45_000, 0.8, 380_000))
+    conversation.text.pictured += len(data)
     return {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": data}}
 
 
@@ -220,7 +230,7 @@ def _bash_outcome(output: str) -> Record:
 
 
 def _size(conversation: Conversation) -> int:
-    return conversation.text.size(470, 2.0, 40_000)
+    return conversation.text.size(560, 2.0, 40_000)
 
 
 def _name(conversation: Conversation) -> str:

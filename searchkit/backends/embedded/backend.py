@@ -1,7 +1,7 @@
 """The embedded backend: the catalog, and the stores that derive from it and follow it."""
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from searchkit.backends.base import Hit, Stored
@@ -36,6 +36,11 @@ class EmbeddedBackend(Catalog):
         """Throw the derived stores away; `follow` makes them anew from the catalog."""
         self._keyword = None
         shutil.rmtree(self._keyword_directory, ignore_errors=True)
+
+    def forget(self, sessions: Sequence[str], /) -> None:
+        """Remove sessions and all that only they hold, and the words of the derived stores with them."""
+        super().forget(sessions)
+        self.drop_derived()
 
     def keyword(self, words: str, limit: int, /) -> list[Hit]:
         """Return the parts that match words best; repeats are not among them."""

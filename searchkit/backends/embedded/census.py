@@ -7,6 +7,7 @@ from typing import Any
 import orjson
 
 from searchkit.backends.base import Condition
+from searchkit.backends.embedded.keys import optional_text
 from searchkit.backends.embedded.schema import LINK
 from searchkit.backends.embedded.texts import Unpacker
 from searchkit.backends.embedded.writer import KINDS
@@ -53,7 +54,7 @@ def facts(connection: sqlite3.Connection, session: str) -> list[Fact]:
         (session,),
     )
     return [
-        Fact(session=session, name=name, value=value, agent=agent, leaf=leaf, line=line)
+        Fact(session=session, name=name, value=value, agent=agent, leaf=optional_text(leaf), line=line)
         for name, value, agent, leaf, line in rows
     ]
 
@@ -78,7 +79,7 @@ def counts(connection: sqlite3.Connection) -> Counts:
         records=int(lines - torn),
         links=one(f"SELECT count(*) FROM records WHERE flags & {LINK}"),
         sessions=one("SELECT count(*) FROM sessions WHERE has_transcript"),
-        sessions_without_transcript=one("SELECT count(*) FROM sessions WHERE NOT has_transcript"),
+        sessions_without_transcript=one("SELECT count(*) FROM sessions WHERE id > 0 AND NOT has_transcript"),
         agents=one("SELECT count(*) FROM (SELECT DISTINCT session, agent FROM files WHERE kind = 'agent')"),
         parts={KINDS[kind].value: number for kind, number in by_kind},
         repeats=one("SELECT count(*) FROM parts WHERE repeats IS NOT NULL"),
@@ -90,7 +91,7 @@ def counts(connection: sqlite3.Connection) -> Counts:
 
 def _where(condition: Condition) -> tuple[str, list[object]]:
     """Turn a condition into SQL; a project is meant by its whole path, its end, or any part of it."""
-    tests, values = ["1"], []  # type: tuple[list[str], list[object]]
+    tests, values = ["sessions.id > 0"], []  # type: tuple[list[str], list[object]]
     for name in ("project", "branch", "model"):
         wanted = getattr(condition, name)
         if wanted is not None:
@@ -173,9 +174,9 @@ def _summary(connection: sqlite3.Connection, session: int) -> str | None:
 def _first_prompt(connection: sqlite3.Connection, unpacker: Unpacker, session: int) -> str | None:
     kinds = (KINDS.index(Kind.PROMPT), KINDS.index(Kind.COMMAND), KINDS.index(Kind.HISTORY))
     row = connection.execute(
-        "SELECT chunk, start, length FROM parts JOIN records ON records.id = record"
-        f" WHERE records.session = ? AND kind IN {kinds} AND records.agent IS NULL"
-        " ORDER BY kind, time, line LIMIT 1",
+        "SELECT chunk, start, length FROM parts JOIN records ON records.id = record JOIN files ON files.id = file"
+        f" WHERE records.session = ? AND parts.kind IN {kinds} AND records.agent IS NULL"
+        " ORDER BY parts.kind, time, line, path, block, variant != 0, printf('%x', variant) LIMIT 1",
         (session,),
     ).fetchone()
     return " ".join(unpacker.text(*row).split())[:TITLE_CHARACTERS] if row else None

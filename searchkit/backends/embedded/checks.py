@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from searchkit.backends.embedded.keys import Key, uuid_text
-from searchkit.backends.embedded.schema import LINK
+from searchkit.backends.embedded.schema import CALLED_BY_PARENT, LINK
 from searchkit.backends.embedded.writer import KINDS
 from searchkit.types import Finding, Kind
 
@@ -17,24 +17,25 @@ _AT = "JOIN files ON files.id = records.file WHERE records.line > 0"
 _QUERIES = {
     "invalid uuid": f"""
         SELECT path, line, substr(uuid, 1, 60) FROM records {_AT} AND typeof(uuid) = 'text' AND flags & {LINK}""",
-    "duplicate uuid": """
+    "duplicate uuid": f"""
         SELECT path, places.line AS line, uuid FROM places JOIN records ON records.id = places.record
           JOIN files ON files.id = places.file
-        WHERE places.file = records.file AND places.line != records.line AND records.line > 0""",
+        WHERE places.file = records.file AND places.line != records.line AND records.line > 0
+          AND records.flags & {LINK}""",
     "missing parent": f"""
-        SELECT path, records.line AS line, parent FROM records {_AT} AND parent IS NOT NULL
-          AND NOT EXISTS (SELECT 1 FROM records AS parents WHERE parents.uuid = records.parent)""",
+        SELECT path, line, missing_parent FROM records {_AT} AND missing_parent IS NOT NULL""",
     "time running backwards": f"""
         SELECT path, line, (before - time) || ' ms' FROM (
           SELECT path, line, time, max(time) OVER (PARTITION BY file ORDER BY line
             ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before
-          FROM records {_AT} AND time IS NOT NULL)
+          FROM records {_AT} AND time IS NOT NULL AND flags & {LINK})
         WHERE time < before""",
     "call without result": f"""
         SELECT path, line, ifnull(names.name, '?') || ' ' || call FROM parts JOIN records ON records.id = record
           LEFT JOIN names ON names.id = tool {_AT} AND parts.kind = {_CALL} AND call IS NOT NULL
           AND NOT EXISTS (SELECT 1 FROM parts AS results WHERE results.call = parts.call AND results.kind = {_RESULT})
-          AND NOT EXISTS (SELECT 1 FROM records AS results WHERE results.source_call = records.uuid)""",
+          AND NOT EXISTS (SELECT 1 FROM records AS results WHERE results.parent = records.id
+            AND results.flags & {CALLED_BY_PARENT})""",
     "result without call": f"""
         SELECT path, line, call FROM parts JOIN records ON records.id = record {_AT}
           AND parts.kind = {_RESULT} AND call IS NOT NULL AND records.standing = 0
@@ -42,7 +43,7 @@ _QUERIES = {
 }
 # Edges that do not point back to an earlier line of the same file: every cycle has one.
 _FORWARD = """
-SELECT records.id FROM records JOIN records AS parents ON parents.uuid = records.parent
+SELECT records.id FROM records JOIN records AS parents ON parents.id = records.parent
 WHERE parents.file != records.file OR parents.line >= records.line
 """
 _HEALTH = {
@@ -73,7 +74,7 @@ def _cycles(connection: sqlite3.Connection) -> Iterator[Finding]:
     """Walk up from every edge that points forward, and report each cycle once."""
     settled: set[int] = set()
     step = """
-        SELECT parents.id FROM records JOIN records AS parents ON parents.uuid = records.parent WHERE records.id = ?"""
+        SELECT parents.id FROM records JOIN records AS parents ON parents.id = records.parent WHERE records.id = ?"""
     for (start,) in connection.execute(_FORWARD).fetchall():
         path: dict[int, None] = {}
         current: int | None = start

@@ -3,35 +3,54 @@
 import sqlite3
 from collections.abc import Iterable
 
+from searchkit.backends.embedded.homes import choose_home
+from searchkit.backends.embedded.schema import LINK, SHARED
 from searchkit.backends.embedded.texts import Packer, Unpacker
 
+_FORGET_TELLINGS = """
+DELETE FROM tellings WHERE part IN (SELECT id FROM parts WHERE record = ?1) AND NOT EXISTS
+  (SELECT 1 FROM places WHERE record = ?1 AND places.file = tellings.file AND places.line = tellings.line)
+"""
+_UNTOLD = "SELECT id FROM parts WHERE record = ? AND NOT EXISTS (SELECT 1 FROM tellings WHERE part = parts.id)"
+_ORPHANS = """
+DELETE FROM responses WHERE id NOT IN (SELECT response FROM records WHERE response IS NOT NULL);
+UPDATE responses SET record = first FROM
+  (SELECT response, min(uuid) AS first FROM records WHERE response IS NOT NULL GROUP BY response) AS told
+  WHERE told.response = responses.id;
+DELETE FROM paths WHERE id NOT IN (SELECT path FROM touches);
+DELETE FROM contexts WHERE id NOT IN (SELECT context FROM records UNION SELECT context FROM places);
+DELETE FROM names WHERE id NOT IN (
+  SELECT type FROM records UNION SELECT ifnull(agent, 0) FROM records UNION SELECT ifnull(tool, 0) FROM parts
+  UNION SELECT type FROM places UNION SELECT ifnull(agent, 0) FROM places UNION SELECT ifnull(tool, 0) FROM tellings
+  UNION SELECT name FROM facts UNION SELECT agent FROM facts UNION SELECT action FROM touches
+  UNION SELECT ifnull(agent, 0) FROM files);
+"""
 _DOOMED = "CREATE TEMP TABLE IF NOT EXISTS doomed (id INTEGER PRIMARY KEY)"
 
 
 def erase_file(connection: sqlite3.Connection, file: int) -> None:
-    """Take a file's records out; one that lies in other places too moves its home there."""
-    execute = connection.execute
-    execute(_DOOMED)
-    execute("DELETE FROM temp.doomed")
-    execute("DELETE FROM places WHERE file = ?", (file,))
-    _move_homes(connection, "file = ?", (file,))
-    execute("INSERT INTO temp.doomed SELECT id FROM records WHERE file = ?", (file,))
-    _erase_doomed(connection)
+    """Take a file's records out; one that lies in other places too lives on there."""
+    _erase_places(connection, "file = ?", file)
 
 
 def erase_session(connection: sqlite3.Connection, session: int) -> None:
     """Take a session out: its records unless another session has them too, its facts, its name."""
     execute = connection.execute
-    execute(_DOOMED)
-    execute("DELETE FROM temp.doomed")
-    execute("DELETE FROM places WHERE session = ?", (session,))
-    _move_homes(connection, "session = ?", (session,))
-    execute("INSERT INTO temp.doomed SELECT id FROM records WHERE session = ?", (session,))
-    _erase_doomed(connection)
+    _erase_places(connection, "session = ?", session)
     execute("DELETE FROM facts WHERE session = ?", (session,))
-    execute("DELETE FROM files WHERE session = ? AND is_gone", (session,))
+    execute(
+        "DELETE FROM files WHERE session = ? AND is_gone AND NOT EXISTS (SELECT 1 FROM records WHERE file = files.id)"
+        " AND NOT EXISTS (SELECT 1 FROM places WHERE places.file = files.id)",
+        (session,),
+    )
     execute("UPDATE files SET session = 0 WHERE session = ?", (session,))
     execute("DELETE FROM sessions WHERE id = ?", (session,))
+
+
+def erase_orphans(connection: sqlite3.Connection) -> None:
+    """Take out what nothing refers to any more: names, paths, contexts, and what responses cost."""
+    for statement in _ORPHANS.split(";"):
+        connection.execute(statement)
 
 
 def erase_parts(connection: sqlite3.Connection, parts: Iterable[int]) -> None:
@@ -45,54 +64,63 @@ def erase_parts(connection: sqlite3.Connection, parts: Iterable[int]) -> None:
     ]
     _forget_texts(connection, "id IN (SELECT id FROM temp.doomed)")
     connection.executemany(
-        "DELETE FROM records WHERE id = ? AND NOT flags & 8 AND NOT EXISTS"
+        f"DELETE FROM records WHERE id = ? AND NOT flags & {LINK} AND NOT EXISTS"
         " (SELECT 1 FROM parts WHERE parts.record = records.id)",
         [(record,) for record in records],
     )
 
 
-def _move_homes(connection: sqlite3.Connection, condition: str, values: tuple[int, ...]) -> None:
-    """Move the home of each record that has another place to the best of them."""
-    moving = connection.execute(
-        f"SELECT id FROM records WHERE {condition} AND EXISTS (SELECT 1 FROM places WHERE record = records.id)",
-        values,
-    ).fetchall()
-    for (record,) in moving:
-        file, line, session, agent = connection.execute(
-            "SELECT file, line, places.session, places.agent FROM places JOIN files ON files.id = file"
-            " WHERE record = ? ORDER BY is_copy, path, line LIMIT 1",
-            (record,),
-        ).fetchone()
-        connection.execute(
-            "UPDATE records SET file = ?, line = ?, session = ?, agent = ? WHERE id = ?",
-            (file, line, session, agent, record),
-        )
-        connection.execute("UPDATE parts SET session = ? WHERE record = ?", (session, record))
-        connection.execute("DELETE FROM places WHERE record = ? AND file = ? AND line = ?", (record, file, line))
-        connection.execute("UPDATE sessions SET is_settled = 0 WHERE id = ?", (session,))
+def _erase_places(connection: sqlite3.Connection, condition: str, value: int) -> None:
+    execute = connection.execute
+    execute(_DOOMED)
+    execute("DELETE FROM temp.doomed")
+    execute(f"UPDATE sessions SET is_settled = 0 WHERE id IN (SELECT session FROM records WHERE {condition})", (value,))
+    execute(f"INSERT INTO temp.doomed SELECT id FROM records WHERE {condition} AND NOT flags & {SHARED}", (value,))
+    shared = [row[0] for row in execute(f"SELECT DISTINCT record FROM places WHERE {condition}", (value,))]
+    execute(f"DELETE FROM places WHERE {condition}", (value,))
+    orphaned: list[int] = []
+    for record in shared:
+        if execute("SELECT EXISTS (SELECT 1 FROM places WHERE record = ?)", (record,)).fetchone()[0]:
+            execute(_FORGET_TELLINGS, (record,))
+            orphaned += [row[0] for row in execute(_UNTOLD, (record,))]
+        else:
+            execute("INSERT INTO temp.doomed VALUES (?)", (record,))
+    _erase_doomed(connection)
+    if orphaned:
+        erase_parts(connection, orphaned)
+    for record in shared:
+        choose_home(connection, record)
 
 
 def _erase_doomed(connection: sqlite3.Connection) -> None:
     doomed = "IN (SELECT id FROM temp.doomed)"
     _forget_texts(connection, f"record {doomed}")
     connection.execute(f"DELETE FROM touches WHERE record {doomed}")
-    connection.execute(f"DELETE FROM places WHERE record {doomed}")
-    connection.execute(f"DELETE FROM responses WHERE record IN (SELECT uuid FROM records WHERE id {doomed})")
+    connection.execute(
+        "UPDATE records SET parent = NULL, missing_parent = (SELECT uuid FROM records AS parents"
+        f" WHERE parents.id = records.parent) WHERE parent {doomed} AND id NOT {doomed}"
+    )
     connection.execute(f"DELETE FROM records WHERE id {doomed}")
 
 
 def _forget_texts(connection: sqlite3.Connection, condition: str) -> None:
     """Delete parts and write anew the chunks that held their texts, without them."""
     execute = connection.execute
-    chunks = [row[0] for row in execute(f"SELECT DISTINCT chunk FROM parts WHERE {condition}")]
+    chunks = execute(
+        f"SELECT id, first_part, last_part FROM chunks WHERE id IN (SELECT DISTINCT chunk FROM parts WHERE {condition})"
+    ).fetchall()
+    execute(f"DELETE FROM tellings WHERE part IN (SELECT id FROM parts WHERE {condition})")
     execute(f"UPDATE parts SET repeats = NULL WHERE repeats IN (SELECT id FROM parts WHERE {condition})")
     execute(f"DELETE FROM parts WHERE {condition}")
     unpacker = Unpacker(connection)
-    for chunk in chunks:
-        kept = execute("SELECT id, start, length FROM parts WHERE chunk = ? ORDER BY start", (chunk,)).fetchall()
+    for chunk, first, last in chunks:
+        kept = execute(
+            "SELECT id, start, length FROM parts WHERE id BETWEEN ? AND ? AND chunk = ? ORDER BY id",
+            (first, last, chunk),
+        ).fetchall()
         packer = Packer(chunk)
-        moved = [(*packer.add(unpacker.text(chunk, start, length)), part) for part, start, length in kept]
+        moved = [(*packer.add(part, unpacker.text(chunk, start, length)), part) for part, start, length in kept]
         packer.flush()
         execute("DELETE FROM chunks WHERE id = ?", (chunk,))
-        connection.executemany("INSERT INTO chunks VALUES (?, ?)", packer.chunks)
+        connection.executemany("INSERT INTO chunks VALUES (?, ?, ?, ?)", packer.chunks)
         connection.executemany("UPDATE parts SET chunk = ?, start = ?, length = ? WHERE id = ?", moved)

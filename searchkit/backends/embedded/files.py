@@ -6,7 +6,9 @@ import msgspec
 import orjson
 
 from searchkit.backends.embedded.erase import erase_file
+from searchkit.backends.embedded.homes import choose_home
 from searchkit.backends.embedded.names import Names
+from searchkit.backends.embedded.schema import SHARED
 from searchkit.types import Change
 
 _TRANSCRIPTS = ("session", "agent", "journal")
@@ -68,6 +70,8 @@ class Files:
         else:
             file = int(found[0])
             execute("UPDATE files SET is_gone = 0 WHERE id = ?", (file,))
+            if session:
+                execute("UPDATE files SET session = ? WHERE id = ?", (session, file))
             if change.is_restart:
                 self._restart(file, origin.is_document)
         row = self._rows[file] = FileRow(file, change.file, origin.kind, origin.is_copy, session)
@@ -81,36 +85,29 @@ class Files:
         if change.checkpoint is None:
             execute("DELETE FROM problems WHERE file = ? AND line = 0", (row.id,))
         self._connection.executemany(
-            "INSERT INTO problems VALUES (?, ?, ?, ?)",
+            "INSERT OR IGNORE INTO problems VALUES (?, ?, ?, ?)",
             [(row.id, problem.line, problem.kind, problem.detail) for problem in change.problems],
         )
         if change.checkpoint is None:
             return
         execute("DELETE FROM problems WHERE file = ? AND kind = 'unreadable'", (row.id,))
-        (noise,) = execute("SELECT noise FROM files WHERE id = ?", (row.id,)).fetchone()
-        counted = orjson.loads(noise)
-        for reason, number in change.tally.noise.items():
-            counted[reason] = counted.get(reason, 0) + number
+        tally = change.tally
+        noise = orjson.dumps(tally.noise, option=orjson.OPT_SORT_KEYS).decode()
         execute(
-            "UPDATE files SET checkpoint = ?, bytes = bytes + ?, lines = lines + ?, torn = torn + ?, noise = ?"
-            " WHERE id = ?",
-            (
-                change.checkpoint,
-                change.bytes_read,
-                change.tally.lines,
-                change.tally.torn,
-                orjson.dumps(counted, option=orjson.OPT_SORT_KEYS).decode(),
-                row.id,
-            ),
+            "UPDATE files SET checkpoint = ?, bytes = ?, lines = ?, torn = ?, noise = ? WHERE id = ?",
+            (change.checkpoint, tally.bytes, tally.lines, tally.torn, noise, row.id),
         )
 
     def _restart(self, file: int, is_document: bool) -> None:
-        """Void what was counted; records of a replaced transcript stay, those of a document go."""
+        """Void what was wrong; records of a replaced transcript stay, those of a document go."""
         execute = self._connection.execute
-        execute("UPDATE files SET bytes = 0, lines = 0, torn = 0, noise = '{}' WHERE id = ?", (file,))
         execute("DELETE FROM problems WHERE file = ?", (file,))
         if is_document:
             erase_file(self._connection, file)
-        else:
-            execute("DELETE FROM places WHERE file = ?", (file,))
-            execute("UPDATE records SET line = -line WHERE file = ? AND line > 0", (file,))
+            return
+        shared = execute("SELECT DISTINCT record FROM places WHERE file = ? AND line > 0", (file,)).fetchall()
+        execute(f"UPDATE records SET line = -line WHERE file = ? AND line > 0 AND NOT flags & {SHARED}", (file,))
+        execute("UPDATE places SET line = -line WHERE file = ? AND line > 0", (file,))
+        execute("UPDATE tellings SET line = -line WHERE file = ? AND line > 0", (file,))
+        for (record,) in shared:
+            choose_home(self._connection, record)

@@ -2,6 +2,7 @@
 
 import hashlib
 import re
+from functools import lru_cache
 
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}").fullmatch
 
@@ -31,8 +32,9 @@ def optional_text(key: Key | None) -> str | None:
     return None if key is None else uuid_text(key)
 
 
+@lru_cache(1024)
 def response_key(response: str) -> int:
-    """Number a response by its message id, which is needed only to tell responses apart."""
+    """Shorten a message id to a number, since it is needed only to tell responses apart."""
     return int.from_bytes(hashlib.blake2b(response.encode(), digest_size=8).digest(), "big", signed=True)
 
 
@@ -53,5 +55,5 @@ def parse_part_id(name: str) -> tuple[Key, int, int] | None:
 
 
 def variant_of(digest: int) -> int:
-    """Number a variant by its text, so that the number does not depend on which came first."""
+    """Derive a variant's number from its text, so that it does not depend on which came first."""
     return (digest & 0xFFFFFFFF) or 1

@@ -11,30 +11,36 @@ from searchkit.errors import IndexMissing, IndexUnwritable, IndexVersion
 FORMAT = 1
 CATALOG = "catalog.db"
 MANIFEST = "manifest.json"
+NEW_MANIFEST = "manifest.new"
 LOCK = "lock"
 KEYWORD = "keyword"
+ASIDE = "aside"
 
 
 def prepare(directory: Path) -> None:
     """Make an index directory for its owner only, or check that the one there is of our format."""
     try:
-        if not directory.exists():
-            directory.mkdir(mode=0o700, parents=True)
+        make_directory(directory)
         if not (directory / MANIFEST).exists():
-            if any(entry.name not in (LOCK, "aside") for entry in directory.iterdir()):
-                raise IndexUnwritable(
-                    f"{directory} is not empty and holds no index",
-                    "name an empty or a new directory with --index",
-                )
             directory.chmod(0o700)
-            create_private(directory / CATALOG)
             write_private(directory / MANIFEST, orjson.dumps({"format": FORMAT}, option=orjson.OPT_INDENT_2))
+        create_private(directory / CATALOG)
     except OSError as error:
         raise IndexUnwritable(
             f"cannot write the index in {directory}: {error.strerror}",
             "give yourself permission and space there, or name another directory with --index",
         ) from error
     check(directory)
+
+
+def make_directory(directory: Path) -> None:
+    """Make an index directory, or refuse one that is something else's."""
+    directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+    foreign = [entry.name for entry in directory.iterdir() if entry.name not in (LOCK, ASIDE, NEW_MANIFEST)]
+    if foreign and MANIFEST not in foreign:
+        raise IndexUnwritable(
+            f"{directory} is not empty and holds no index", "name an empty or a new directory with --index"
+        )
 
 
 def check(directory: Path) -> None:
@@ -66,16 +72,14 @@ def write_private(path: Path, content: bytes) -> None:
     beside = path.with_suffix(".new")
     create_private(beside)
     beside.write_bytes(content)
-    os.replace(beside, path)
+    beside.replace(path)
 
 
-def set_aside(directory: Path, stamp: str) -> Path | None:
-    """Move whatever index is there into a directory beside it; None where there is nothing to move."""
-    old = [entry for entry in directory.iterdir() if entry.name not in (LOCK, "aside")] if directory.is_dir() else []
-    if not old:
-        return None
-    aside = directory / "aside" / stamp
-    aside.mkdir(mode=0o700, parents=True)
-    for entry in old:
-        entry.rename(aside / entry.name)
-    return aside
+def set_aside(directory: Path, stamp: str) -> None:
+    """Move whatever index is there into a directory of its own inside."""
+    aside = directory / ASIDE
+    aside.mkdir(mode=0o700, exist_ok=True)
+    (aside / stamp).mkdir(mode=0o700)
+    for entry in list(directory.iterdir()):
+        if entry.name not in (LOCK, ASIDE):
+            entry.rename(aside / stamp / entry.name)

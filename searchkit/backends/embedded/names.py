@@ -24,18 +24,18 @@ class Names:
         self._paths: dict[str, int] = {}
 
     def name(self, name: str) -> int:
-        """Number a recurring string."""
+        """Return the number of a recurring string."""
         number = self._names.get(name)
         if number is None:
             number = self._names[name] = self._number("names", "name", name)
         return number
 
     def optional(self, name: str | None) -> int | None:
-        """Number a recurring string that may be missing."""
+        """Return the number of a recurring string that may be missing."""
         return None if name is None else self.name(name)
 
     def session(self, session: str | None) -> int:
-        """Number a session; 0 is none."""
+        """Return the number of a session; 0 is none."""
         if session is None:
             return 0
         number = self._sessions.get(session)
@@ -44,7 +44,7 @@ class Names:
         return number
 
     def path(self, path: str) -> int:
-        """Number the path of a file that was touched."""
+        """Return the number of the path of a file that was touched."""
         number = self._paths.get(path)
         if number is None:
             if len(self._paths) >= MOST_PATHS:
@@ -53,7 +53,7 @@ class Names:
         return number
 
     def context(self, context: Context) -> int:
-        """Number a context."""
+        """Return the number of a context."""
         number = self._contexts.get(context)
         if number is None:
             values = (context.cwd, context.branch, context.version, context.entrypoint, context.model)

@@ -24,7 +24,7 @@ def open_to_write(
     is moved aside, never deleted.
     """
     try:
-        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        layout.make_directory(directory)
     except OSError as error:
         raise IndexUnwritable(
             f"cannot make {directory}: {error.strerror}",

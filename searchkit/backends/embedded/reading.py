@@ -4,39 +4,47 @@ import sqlite3
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+import orjson
+
 from searchkit.backends.base import Stored
+from searchkit.backends.embedded.homes import BEST
 from searchkit.backends.embedded.keys import Key, optional_text, part_id, uuid_text
-from searchkit.backends.embedded.schema import BOUNDARY, SIDECHAIN
+from searchkit.backends.embedded.schema import BOUNDARY, CALLED_BY_PARENT, SHARED, SIDECHAIN
 from searchkit.backends.embedded.texts import Unpacker
 from searchkit.backends.embedded.writer import KINDS, MOST_VARIABLES, ROLES
 from searchkit.types import Context, Field, Link, Part, Place, Standing
 
 _LINKS = """
-SELECT records.id, uuid, parent, logical_parent, source_call, types.name, response, time, flags, standing,
-  cwd, branch, version, entrypoint, model, path, line, sessions.name, agents.name
-FROM records JOIN names AS types ON types.id = type JOIN contexts ON contexts.id = context
-  JOIN files ON files.id = file LEFT JOIN sessions ON sessions.id = records.session
+SELECT records.id, records.uuid, ifnull(parents.uuid, records.missing_parent), records.logical_parent,
+  records.source_call, types.name, records.response, records.time, records.flags, records.standing,
+  cwd, branch, version, entrypoint, model, path, records.line, nullif(sessions.name, ''), agents.name
+FROM records LEFT JOIN records AS parents ON parents.id = records.parent
+  JOIN names AS types ON types.id = records.type JOIN contexts ON contexts.id = records.context
+  JOIN files ON files.id = records.file LEFT JOIN sessions ON sessions.id = records.session
   LEFT JOIN names AS agents ON agents.id = records.agent
 """
-_PLACES = """
-SELECT path, line, sessions.name, agents.name
-FROM places JOIN files ON files.id = file LEFT JOIN sessions ON sessions.id = places.session
+_PLACES = f"""
+SELECT path, line, nullif(sessions.name, ''), agents.name
+FROM places JOIN files ON files.id = places.file JOIN sessions ON sessions.id = places.session
   LEFT JOIN names AS agents ON agents.id = places.agent
-WHERE record = ? ORDER BY path, line
+WHERE record = ?1 AND (places.file, line, is_by_file) != (
+  SELECT places.file, line, is_by_file FROM places JOIN files ON files.id = places.file
+  WHERE record = ?1 ORDER BY {BEST} LIMIT 1)
+ORDER BY path, line, sessions.name
 """
 _PARTS = """
 SELECT records.id, uuid, block, variant, kind, role, digest, tools.name, call, is_error, fields, chunk, start, length,
   repeats
 FROM parts JOIN records ON records.id = parts.record LEFT JOIN names AS tools ON tools.id = tool
 """
-_IN_SESSION = """
-SELECT id, rank, path, line FROM (
-  SELECT records.id, files.is_copy AS rank, path, abs(line) AS line FROM records JOIN files ON files.id = file
-  WHERE records.session = ?1 AND records.agent IS ?2
+_IN_SESSION = f"""
+SELECT id FROM (
+  SELECT records.id, files.is_copy, path, abs(line) AS line FROM records JOIN files ON files.id = file
+  WHERE records.session = ?1 AND records.agent IS ?2 AND NOT records.flags & {SHARED}
   UNION ALL
-  SELECT record, files.is_copy, path, line FROM places JOIN files ON files.id = file
+  SELECT record, files.is_copy, path, abs(line) FROM places JOIN files ON files.id = places.file
   WHERE places.session = ?1 AND places.agent IS ?2
-) ORDER BY rank, path, line
+) ORDER BY is_copy, path, line
 """
 
 
@@ -47,6 +55,17 @@ def links(connection: sqlite3.Connection, column: str, values: Sequence[Key | in
         statement = f"{_LINKS} WHERE records.{column} IN ({','.join('?' * len(some))})"
         for row in connection.execute(statement, some).fetchall():
             yield _link(connection, row)
+
+
+def children(connection: sqlite3.Connection, uuid: Key) -> list[Link]:
+    """Return the records whose parent this is, in order of their homes."""
+    rows = connection.execute(
+        "SELECT id FROM records WHERE parent = (SELECT id FROM records WHERE uuid = ?1)"
+        " UNION SELECT id FROM records WHERE missing_parent = ?1",
+        (uuid,),
+    )
+    found = links(connection, "id", [row[0] for row in rows])
+    return sorted(found, key=lambda link: (link.places[0].file, abs(link.places[0].line)))
 
 
 def neighbours(connection: sqlite3.Connection, uuid: Key, before: int, after: int) -> list[Link]:
@@ -85,7 +104,7 @@ def session_parts(
     if numbers is None or (agent is not None and numbers[1] is None):
         return
     seen: set[int] = set()
-    for record, *_ in connection.execute(_IN_SESSION, numbers).fetchall():
+    for (record,) in connection.execute(_IN_SESSION, numbers).fetchall():
         if record not in seen:
             seen.add(record)
             yield from parts(connection, unpacker, "records.id = ?", (record,))
@@ -97,14 +116,14 @@ def _link(connection: sqlite3.Connection, row: tuple[Any, ...]) -> Link:
     home = Place(file=path, line=line, session=session, agent=agent)
     others = [
         Place(file=path, line=line, session=session, agent=agent)
-        for path, line, session, agent in connection.execute(_PLACES, (number,))
+        for path, line, session, agent in (connection.execute(_PLACES, (number,)) if flags & SHARED else ())
     ]
     return Link(
         uuid=uuid_text(uuid),
         type=record_type,
         parent=optional_text(parent),
         logical_parent=optional_text(logical_parent),
-        source_call=optional_text(source_call),
+        source_call=optional_text(parent if flags & CALLED_BY_PARENT else source_call),
         response=None if response is None else f"{int(response) & (1 << 64) - 1:016x}",
         time=time,
         is_sidechain=bool(int(flags) & SIDECHAIN),
@@ -155,8 +174,7 @@ def _stored(connection: sqlite3.Connection, unpacker: Unpacker, row: tuple[Any, 
 def _fields(written: str | None) -> tuple[Field, ...]:
     if not written:
         return ()
-    split = (item.rsplit(" ", 2) for item in written.split(";"))
-    return tuple(Field(name=name, start=int(start), end=int(end)) for name, start, end in split)
+    return tuple(Field(name=name, start=start, end=end) for name, start, end in orjson.loads(written))
 
 
 def _name_of(connection: sqlite3.Connection, part: object) -> str | None:

@@ -12,15 +12,21 @@ from searchkit.types import Kind, Standing
 # Sessions settled in one transaction: enough that its cost vanishes, few enough that none waits.
 SESSIONS_AT_ONCE = 200
 
-_SECONDARY = """
-SELECT parts.id, uuid, block, variant, digest, parts.standing, time, call, path, abs(line), parts.repeats
-FROM parts JOIN records ON records.id = parts.record JOIN files ON files.id = records.file
-WHERE parts.session = ? AND parts.standing > 0
+_IS_CONCERNED = "SELECT EXISTS (SELECT 1 FROM parts WHERE session = ? AND (standing > 0 OR repeats IS NOT NULL))"
+_DIGESTS = """
+SELECT id, digest, standing, call, kind, repeats FROM parts WHERE session = ?1
+UNION SELECT id, digest, standing, call, kind, repeats FROM parts
+  WHERE record IN (SELECT record FROM places WHERE session = ?1)
 """
-_PRIMARY = """
-SELECT parts.id, uuid, block, variant, digest, parts.standing, time, call, path, abs(line), parts.repeats
-FROM parts JOIN records ON records.id = parts.record JOIN files ON files.id = records.file
-WHERE parts.session = ? AND parts.standing = 0 AND digest IN
+_PARTS = """
+SELECT parts.id, uuid, block, variant, digest, parts.standing, time, call, path, abs(line), parts.repeats, parts.session
+FROM parts JOIN records ON records.id = parts.record JOIN files ON files.id = records.file WHERE parts.id IN
+"""
+_FIND_PARENTS = """
+UPDATE records SET missing_parent = NULL,
+  parent = (SELECT id FROM records AS parents WHERE parents.uuid = records.missing_parent)
+WHERE missing_parent IS NOT NULL
+  AND EXISTS (SELECT 1 FROM records AS parents WHERE parents.uuid = records.missing_parent)
 """
 
 
@@ -30,30 +36,44 @@ def unsettled(connection: sqlite3.Connection) -> list[int]:
     return [row[0] for row in connection.execute(statement, (SESSIONS_AT_ONCE,))]
 
 
+def find_parents(connection: sqlite3.Connection) -> None:
+    """Give records whose parent came after them its number."""
+    connection.execute(_FIND_PARENTS)
+
+
 def settle(connection: sqlite3.Connection, session: int) -> None:
     """Mark the repeats of one session and drop its stand-ins that are no longer needed."""
-    rows = connection.execute(_SECONDARY, (session,)).fetchall()
-    if rows:
-        digests = list({row[4] for row in rows})
-        for start in range(0, len(digests), MOST_VARIABLES):
-            some = digests[start : start + MOST_VARIABLES]
-            statement = f"{_PRIMARY} ({','.join('?' * len(some))})"
-            rows += connection.execute(statement, (session, *some)).fetchall()
-        verdict = judge(map(_candidate, rows), _answered(connection, rows))
-        before = {row[0]: row[10] for row in rows}
-        changed = [
-            (verdict.repeats.get(part), part)
-            for part, repeats in before.items()
-            if part not in verdict.dropped and repeats != verdict.repeats.get(part)
-        ]
-        connection.executemany("UPDATE parts SET repeats = ? WHERE id = ?", changed)
-        if verdict.dropped:
-            erase_parts(connection, verdict.dropped)
+    if connection.execute(_IS_CONCERNED, (session,)).fetchone()[0]:
+        rows = connection.execute(_DIGESTS, (session,)).fetchall()
+        secondary = {digest for _, digest, standing, _, _, repeats in rows if standing or repeats is not None}
+        result = KINDS.index(Kind.TOOL_RESULT)
+        answered = [call for _, _, standing, call, kind, _ in rows if kind == result and standing < Standing.STAND_IN]
+        concerned = [part for part, digest, *_ in rows if digest in secondary]
+        _decide(connection, session, concerned, [call for call in answered if call])
     connection.execute("UPDATE sessions SET is_settled = 1 WHERE id = ?", (session,))
 
 
+def _decide(connection: sqlite3.Connection, session: int, parts: list[int], answered: list[str]) -> None:
+    """Judge the parts that a session holds; of one that lives in another session only that one decides."""
+    rows: list[tuple[Any, ...]] = []
+    for start in range(0, len(parts), MOST_VARIABLES):
+        some = parts[start : start + MOST_VARIABLES]
+        rows += connection.execute(f"{_PARTS} ({','.join('?' * len(some))})", some)
+    verdict = judge(map(_candidate, rows), answered)
+    own = {row[0]: row[10] for row in rows if row[11] == session}
+    changed = [
+        (verdict.repeats.get(part), part)
+        for part, repeats in own.items()
+        if part not in verdict.dropped and repeats != verdict.repeats.get(part)
+    ]
+    connection.executemany("UPDATE parts SET repeats = ? WHERE id = ?", changed)
+    dropped = [part for part in own if part in verdict.dropped]
+    if dropped:
+        erase_parts(connection, dropped)
+
+
 def _candidate(row: tuple[Any, ...]) -> Candidate:
-    key, uuid, block, variant, digest, standing, time, call, path, line, _ = row
+    key, uuid, block, variant, digest, standing, time, call, path, line, *_ = row
     return Candidate(
         key=key,
         id=part_id(uuid, block, variant),
@@ -63,17 +83,3 @@ def _candidate(row: tuple[Any, ...]) -> Candidate:
         call=call,
         order=(path, line),
     )
-
-
-def _answered(connection: sqlite3.Connection, rows: list[tuple[Any, ...]]) -> list[str]:
-    """Find the calls that stand-ins stand in for and whose result has come after all."""
-    calls = [row[7] for row in rows if row[5] == Standing.STAND_IN and row[7]]
-    answered = []
-    for start in range(0, len(calls), MOST_VARIABLES):
-        some = calls[start : start + MOST_VARIABLES]
-        found = connection.execute(
-            f"SELECT DISTINCT call FROM parts WHERE kind = ? AND standing < ? AND call IN ({','.join('?' * len(some))})",
-            (KINDS.index(Kind.TOOL_RESULT), int(Standing.STAND_IN), *some),
-        )
-        answered += [row[0] for row in found]
-    return answered

@@ -24,22 +24,24 @@ class Packer:
         self._next = first_chunk
         self._open: list[bytes] = []
         self._size = 0
-        self.chunks: list[tuple[int, bytes]] = []
+        self._parts = (0, 0)
+        self.chunks: list[tuple[int, int, int, bytes]] = []
 
-    def add(self, text: str) -> tuple[int, int, int]:
-        """Take a text; return its chunk, where it starts there, and its length in bytes."""
+    def add(self, part: int, text: str) -> tuple[int, int, int]:
+        """Take the text of a part; return its chunk, where it starts there, and its length in bytes."""
         encoded = text.encode()
         if self._size and self._size + len(encoded) > CHUNK_BYTES:
             self.flush()
         start = self._size
+        self._parts = (self._parts[0] if self._open else part, part)
         self._open.append(encoded)
         self._size += len(encoded)
         return self._next, start, len(encoded)
 
     def flush(self) -> None:
-        """Close the open chunk."""
+        """Close the open chunk; `chunks` then holds its row: number, first and last part, data."""
         if self._open:
-            self.chunks.append((self._next, self._compress(b"".join(self._open))))
+            self.chunks.append((self._next, *self._parts, self._compress(b"".join(self._open))))
             self._open, self._size, self._next = [], 0, self._next + 1
 
 

@@ -7,7 +7,7 @@ from searchkit.sources.claude.values import leaves, mapping, strings, text, writ
 from searchkit.types import Block, Kind, Role, Touch
 
 PERSISTED = "<persisted-output>"
-_PERSISTED_NAME = re.compile(r"saved to:\s*(.+?)\s*(?:\n|$)")
+_PERSISTED_PATH = re.compile(r"saved to:\s*(.+?)\s*(?:\n|$)")
 # What a tool does to the file its input names; MCP servers use the same words behind their prefix.
 _ACTIONS = {
     "read": "read",
@@ -64,12 +64,13 @@ def touches(tool: str, tool_input: object) -> Iterator[Touch]:
                 yield Touch(path=path, action=action)
 
 
-def persisted_name(result: str) -> str | None:
-    """Return the base name of the file that holds a result too long for the transcript."""
-    if not result.lstrip().startswith(PERSISTED):
-        return None
-    match = _PERSISTED_NAME.search(result)
-    return re.split(r"[/\\]", match.group(1))[-1] if match else None
+def persisted_path(result: str) -> list[str]:
+    """Return the pieces of the path to the file that holds a result too long for the transcript, or none.
+
+    The path is another machine's: only its last pieces, `<session>/tool-results/<name>`, mean anything here.
+    """
+    match = _PERSISTED_PATH.search(result)
+    return re.split(r"[/\\]", match.group(1)) if match else []
 
 
 def _items(content: object) -> Iterator[tuple[int, str | dict[str, object]]]:

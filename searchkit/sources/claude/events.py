@@ -20,14 +20,13 @@ STATE: dict[str, tuple[str, Kind | None]] = {
     "last-prompt": ("lastPrompt", Kind.PROMPT),
     "mode": ("mode", None),
     "permission-mode": ("permissionMode", None),
-    "agent-setting": ("agentSetting", None),
+    "agent-setting": ("agentSetting", Kind.SYSTEM),
     "agent-color": ("agentColor", None),
 }
 # Types that hold bookkeeping and no words.
-SILENT = frozenset(
-    {"bridge-session", "file-history-snapshot", "file-history-delta", "fork-context-ref", "started"}
-    | {"attribution-snapshot", "content-replacement", "marble-origami-commit", "marble-origami-snapshot"}
-)
+SILENT = frozenset({"bridge-session", "file-history-snapshot", "file-history-delta", "fork-context-ref", "started"})
+# Types that are described somewhere but that no transcript seen holds: known, and read by their strings.
+UNSEEN = frozenset({"attribution-snapshot", "content-replacement", "marble-origami-commit", "marble-origami-snapshot"})
 # Where an attachment keeps its words, most telling first; other attachments give all their strings.
 _HOOK_KEYS = ("content", "stdout", "stderr", "blockingError", "response")
 _ATTACHMENT_KEYS: dict[str, tuple[str, ...]] = {
@@ -73,11 +72,14 @@ def agent_progress_blocks(progress: Fields) -> Iterator[Block]:
     """Read the message of an agent that its parent's transcript repeats as progress."""
     record = mapping(progress.get("message"))
     content = mapping(record.get("message")).get("content")
-    if record.get("type") == "assistant":
-        yield from assistant_blocks(content)
-    else:
-        for block, _ in user_blocks(content):
-            yield block
+    yield from assistant_blocks(content) if record.get("type") == "assistant" else _classified(content)
+
+
+def _classified(content: object) -> Iterator[Block]:
+    """Read a user's message by itself: only its tags tell whose words it holds."""
+    for block, is_open in user_blocks(content):
+        words = classify(block.text) if is_open else None
+        yield block if words is None else Block(number=block.number, kind=words.kind, role=words.role, text=words.text)
 
 
 def progress_blocks(progress: Fields, call: str | None) -> Iterator[Block]:
@@ -106,11 +108,8 @@ def _unknown_blocks(data: Fields) -> Iterator[Block]:
     """Read a type nobody has described yet: a message as a message, anything else by its strings."""
     message = mapping(data.get("message"))
     if "content" in message:
-        if message.get("role") == "assistant":
-            yield from assistant_blocks(message.get("content"))
-        else:
-            for block, _ in user_blocks(message.get("content")):
-                yield block
+        content = message.get("content")
+        yield from assistant_blocks(content) if message.get("role") == "assistant" else _classified(content)
         return
     envelope = ("cwd", "version", "gitBranch", "parentUuid", "userType", "entrypoint", "slug", "requestId")
     said = strings({key: value for key, value in data.items() if key not in envelope})

@@ -4,7 +4,7 @@ import logging
 import os
 import re
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from pathlib import Path
 
@@ -17,6 +17,8 @@ log = logging.getLogger(__name__)
 
 COPY_AGENTS = ("acompact-", "aside_question-")
 SUGGESTION_AGENT = "aprompt_suggestion-"
+# Claude Code cuts the name of a project directory here and appends a hash of the path.
+CUT_NAME = 200
 _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 
 
@@ -66,7 +68,8 @@ def check(root: Path) -> None:
             f"name the directory that really holds it: --root {projects.resolve().parent}",
         )
     try:
-        next(os.scandir(projects), None)
+        with os.scandir(projects) as entries:
+            next(entries, None)
     except OSError as error:
         raise SourceError(
             f"cannot read {projects}: {error.strerror}",
@@ -83,9 +86,34 @@ def found(root: Path) -> Iterator[Found]:
     yield from _beside_projects(root)
 
 
-def encoded(cwd: str) -> str:
-    """Name the project directory of a working directory, which cannot be reversed."""
-    return re.sub("[^A-Za-z0-9]", "-", cwd)
+def overflow_places(path: str, origin: Origin, recorded: Sequence[str]) -> Iterator[str]:
+    """Yield where the overflow file with a recorded path may lie, for a transcript at `path`.
+
+    That is below the session that the transcript is of or lies below, or the session recorded:
+    a fork names its original's files, and an agent of the old layout lies beside its session.
+    """
+    if not recorded:
+        return
+    directory = os.path.dirname(path)
+    directories = [path.removesuffix(".backup").removesuffix(".jsonl"), directory]
+    while origin.project_directory and os.path.basename(directory) != origin.project_directory:
+        directory = os.path.dirname(directory)
+        directories.append(directory)
+    if len(recorded) > 2 and _UUID.fullmatch(recorded[-3]):
+        directories.append(os.path.join(directory, recorded[-3]))
+    for place in directories:
+        candidate = os.path.join(place, "tool-results", recorded[-1])
+        if os.path.isfile(candidate) and _stays_inside(candidate, os.path.realpath(directory)):
+            yield candidate
+
+
+def is_home_of(directory: str, cwd: str) -> bool:
+    """Tell whether a project directory is the one of a working directory, which its name cannot be turned back into.
+
+    The letter case of Windows drives varies, and a hash follows a name that was cut.
+    """
+    name, directory = re.sub("[^A-Za-z0-9]", "-", cwd).lower(), directory.lower()
+    return directory == name or (len(name) > CUT_NAME and directory.startswith(name[:CUT_NAME] + "-"))
 
 
 def _in_project(parts: tuple[str, ...]) -> Origin | None:
@@ -158,6 +186,9 @@ def _files(directory: str, root: str, depth: int = 100) -> Iterator[tuple[str, o
         log.warning("cannot list %s: %s", directory, error.strerror)
         return
     for entry in entries:
+        if not entry.name.isprintable() and not _is_text(entry.name):
+            log.warning("the name of %r is not UTF-8; it is not read", entry.path)
+            continue
         try:
             if entry.is_symlink() and not _stays_inside(entry.path, root):
                 log.warning("%s is a symbolic link out of the root and is not followed", entry.path)
@@ -176,3 +207,12 @@ def _files(directory: str, root: str, depth: int = 100) -> Iterator[tuple[str, o
 
 def _stays_inside(path: str, root: str) -> bool:
     return os.path.realpath(path).startswith(root + os.sep)
+
+
+def _is_text(name: str) -> bool:
+    """Tell whether a name can be written down: bytes that are not UTF-8 come as lone surrogates."""
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

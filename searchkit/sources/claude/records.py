@@ -12,8 +12,9 @@ from collections.abc import Callable, Iterable
 import msgspec
 
 from searchkit.sources.claude import events
-from searchkit.sources.claude.blocks import assistant_blocks, touches, user_blocks
-from searchkit.sources.claude.layout import COPY_AGENTS, SUGGESTION_AGENT, FileKind, encoded
+from searchkit.sources.claude.blocks import PERSISTED, assistant_blocks, touches, user_blocks
+from searchkit.sources.claude.envelope import Envelope, Message, open_envelope, unpack
+from searchkit.sources.claude.layout import COPY_AGENTS, SUGGESTION_AGENT, is_home_of
 from searchkit.sources.claude.tags import classify
 from searchkit.sources.claude.values import count, mapping, milliseconds, synthetic_uuid, text
 from searchkit.sources.jsonl import decode
@@ -21,19 +22,17 @@ from searchkit.types import Block, Context, Fact, Kind, Origin, Problem, Record,
 
 WARMUP = "Warmup"
 EMPTY = Context()
-# Puts an agent's working directory behind any that its session's own transcript names.
+# Puts an agent's surroundings behind any that its session's own transcript names.
 AGENT_LINES = 1 << 40
 # A call whose result never comes must not stay in the checkpoint for ever.
 MOST_OPEN_CALLS = 256
 _AGENT_ID = re.compile(r"agentId: ([\w-]+)")
-_STANDINGS = {
-    "attachment": Standing.MACHINE,
-    "system": Standing.MACHINE,
-    "progress": Standing.STAND_IN,
-    "queue-operation": Standing.QUEUE,
-    "result": Standing.SIDE,
-}
-_KNOWN = frozenset({"user", "assistant", "pr-link", "frame-link", "worktree-state"} | _STANDINGS.keys())
+_NO_MESSAGE = Message()
+# Tools whose result names the agent that they started.
+_STARTERS = frozenset({"Task", "Agent", "Skill", "Workflow"})
+_LINKS = frozenset({"pr-link", "frame-link", "worktree-state"})
+_KNOWN = frozenset({"queue-operation", "result"}) | _LINKS | events.STATE.keys() | events.SILENT | events.UNSEEN
+_STANDINGS = {"queue-operation": Standing.QUEUE, "result": Standing.SIDE} | dict.fromkeys(events.STATE, Standing.STATE)
 
 
 class Memory(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -47,14 +46,18 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 class Reader:
     """Reads one transcript, line by line, and gathers what its lines tell."""
 
-    def __init__(self, origin: Origin, memory: Memory, overflow: Callable[[str, str | None], str | None]) -> None:
+    def __init__(self, origin: Origin, memory: Memory, overflow: Callable[[str], str | None]) -> None:
         """Go on with what is remembered; `overflow` finds the text of a result kept in a file of its own."""
         self._origin = origin
         self._overflow = overflow
         self._is_warmup = memory.is_warmup
         self._command = memory.command
         self._calls = dict(memory.calls)
-        self._running: dict[str, tuple[int, dict[str, object]]] = {}
+        self._running: dict[str, tuple[int, msgspec.Raw]] = {}
+        is_copy_agent = (origin.agent or "").startswith(COPY_AGENTS)
+        self._standing = Standing.COPY if is_copy_agent else Standing.ORIGINAL
+        self._is_compaction = (origin.agent or "").startswith("acompact-")
+        self._is_suggestion = (origin.agent or "").startswith(SUGGESTION_AGENT)
         self._contexts: dict[tuple[str | None, ...], Context] = {(None,) * 5: EMPTY}
         self._spans: dict[tuple[str, str | None, Context], tuple[int, int]] = {}
         self._told: set[tuple[str | None, ...]] = set()
@@ -78,78 +81,87 @@ class Reader:
     def read(self, lines: Iterable[tuple[int, bytes]]) -> None:
         """Gather the records of a piece; what a call has printed so far counts until its result comes."""
         for number, line in lines:
-            if not line or line.strip():
-                self.lines += 1
-                data = decode(line)
-                if data is None:
-                    self.torn += 1
-                    self.problems.append(Problem(kind="torn line", line=number, detail=f"{len(line)} bytes"))
-                else:
-                    self._record(number, data)
+            if line and line.isspace():
+                continue
+            self.lines += 1
+            envelope = open_envelope(line)
+            if envelope is None:
+                self.torn += 1
+                self.problems.append(Problem(kind="torn line", line=number, detail=f"{len(line)} bytes"))
+            else:
+                self._record(number, envelope, line)
         for call, (position, progress) in self._running.items():
-            blocks = self._heard(events.progress_blocks(progress, call))
+            blocks = list(events.progress_blocks(unpack(progress), call))
             self.records[position] = msgspec.structs.replace(self.records[position], blocks=blocks)
         self._running.clear()
         self._surroundings()
 
-    def _record(self, number: int, data: dict[str, object]) -> None:
-        record_type = text(data.get("type")) or "(none)"
-        uuid = text(data.get("uuid"))
-        session = text(data.get("sessionId")) or self._origin.session
-        agent = self._origin.agent or text(data.get("agentId"))
-        message = mapping(data.get("message"))
+    def _record(self, number: int, envelope: Envelope, line: bytes) -> None:
+        record_type = envelope.type
+        uuid = envelope.uuid or None
+        session = envelope.session_id or self._origin.session
+        agent = self._origin.agent or envelope.agent_id or None
+        message = envelope.message if type(envelope.message) is Message else _NO_MESSAGE
         touched: list[Touch] = []
+        standing = self._standing
         match record_type:
             case "assistant":
-                blocks = self._assistant(data, message, touched)
+                blocks = self._assistant(envelope, message, touched)
             case "user":
-                blocks = self._user(data, uuid)
-            case "attachment":
-                blocks = list(events.attachment_blocks(mapping(data.get("attachment"))))
-            case "system":
-                blocks = list(events.system_blocks(data))
+                blocks = self._user(envelope, uuid)
             case "progress":
-                blocks = self._progress(mapping(data.get("data")), data, session)
+                head = _progress_head(envelope.data)
+                standing, blocks = self._progress(envelope, head, session)
+                if head.type == "agent_progress":
+                    agent = head.agent or agent
+            case "attachment":
+                attachment = unpack(envelope.attachment)
+                blocks = list(events.attachment_blocks(attachment))
+                standing = Standing.ORIGINAL if attachment.get("type") == "queued_command" else Standing.MACHINE
+            case "system":
+                blocks = list(events.system_blocks(decode(line) or {}))
+                standing = Standing.MACHINE
             case _:
+                data = decode(line) or {}
                 blocks = list(events.event_blocks(record_type, data))
-                if record_type not in _KNOWN | events.STATE.keys() | events.SILENT:
+                standing = _STANDINGS.get(record_type, standing)
+                if session is not None:
+                    self._tell(number, record_type, session, agent, data)
+                if record_type not in _KNOWN:
                     self.problems.append(Problem(kind="unknown type", line=number, detail=record_type[:80]))
-        blocks = self._heard(blocks)
-        context = self._context(data, message)
+        if blocks:
+            blocks = self._heard(blocks)
+        context = self._context(envelope, message)
         if session is not None:
-            self._tell(number, record_type, session, agent, data)
-            if context is not EMPTY:
-                first, _ = self._spans.get((session, agent, context), (number, number))
-                self._spans[session, agent, context] = first, number
+            self._note(number, envelope, context, session, agent)
         if uuid is None and not blocks:
             return
-        stamp = data.get("timestamp")
         self.records.append(
             Record(
-                uuid=uuid or synthetic_uuid(session, record_type, text(stamp), blocks[0].text),
+                uuid=uuid or synthetic_uuid(session, record_type, str(envelope.timestamp), blocks[0].text),
                 type=record_type,
                 line=number,
                 session=session,
                 agent=agent,
-                parent=text(data.get("parentUuid")),
-                logical_parent=text(data.get("logicalParentUuid")),
-                source_call=text(data.get("sourceToolAssistantUUID")),
-                time=milliseconds(stamp),
+                parent=envelope.parent_uuid or None,
+                logical_parent=envelope.logical_parent_uuid or None,
+                source_call=envelope.source_tool_assistant or None,
+                time=milliseconds(envelope.timestamp),
                 context=context,
-                response=text(message.get("id")),
-                usage=_usage(data, message),
-                standing=self._standing(record_type, data),
+                response=message.id or None,
+                usage=_usage(envelope, message) if message.usage is not None else None,
+                standing=standing,
                 is_link=uuid is not None,
-                is_sidechain=data.get("isSidechain") is True,
-                is_forked="forkedFrom" in data,
-                is_boundary=data.get("subtype") == "compact_boundary",
+                is_sidechain=envelope.is_sidechain is True,
+                is_forked=bool(envelope.forked_from),
+                is_boundary=envelope.subtype == "compact_boundary",
                 blocks=blocks,
                 touches=touched,
             )
         )
 
-    def _assistant(self, data: dict[str, object], message: dict[str, object], touched: list[Touch]) -> list[Block]:
-        content = message.get("content", data.get("message"))
+    def _assistant(self, envelope: Envelope, message: Message, touched: list[Touch]) -> list[Block]:
+        content = envelope.message if isinstance(envelope.message, str) else message.content
         blocks = []
         for block in assistant_blocks(content):
             if block.kind is Kind.TOOL_CALL:
@@ -158,69 +170,81 @@ class Reader:
                 if block.tool and isinstance(content, list):
                     touched.extend(touches(block.tool, mapping(content[block.number]).get("input")))
             elif block.kind is Kind.TOOL_RESULT:
-                block = self._result(block, data)
-            elif data.get("isApiErrorMessage") is True:
+                block = self._result(block, envelope)
+            elif envelope.is_api_error_message is True:
                 block = msgspec.structs.replace(block, kind=Kind.SYSTEM, role=Role.SYSTEM, is_error=True)
-            elif self._is_compaction() and block.text.lstrip().startswith(("<analysis>", "<summary>")):
+            elif self._is_compaction and block.text.lstrip().startswith(("<analysis>", "<summary>")):
                 block = msgspec.structs.replace(block, kind=Kind.SUMMARY)
             blocks.append(block)
         return blocks
 
-    def _user(self, data: dict[str, object], uuid: str | None) -> list[Block]:
-        message = data.get("message")
-        content = mapping(message).get("content") if isinstance(message, dict) else message
-        is_meta = data.get("isMeta") is True
+    def _user(self, envelope: Envelope, uuid: str | None) -> list[Block]:
+        message = envelope.message
+        is_meta = envelope.is_meta is True
         is_expansion = is_meta and (
-            "sourceToolUseID" in data or (self._command is not None and data.get("parentUuid") == self._command)
+            envelope.source_tool_use is not None
+            or (self._command is not None and envelope.parent_uuid == self._command)
         )
-        origin = text(mapping(data.get("origin")).get("kind"))
         blocks = []
-        for block, is_open in user_blocks(content):
+        for block, is_open in user_blocks(message.content if type(message) is Message else message):
             if block.kind is Kind.TOOL_RESULT:
-                block = self._result(block, data)
-            elif is_open and data.get("isCompactSummary") is True:
+                block = self._result(block, envelope)
+            elif is_open and envelope.is_compact_summary is True:
                 block = msgspec.structs.replace(block, kind=Kind.SUMMARY)
             elif is_open:
+                origin = text(unpack(envelope.origin).get("kind"))
                 words = classify(block.text, is_meta, is_expansion, origin)
                 block = Block(number=block.number, kind=words.kind, role=words.role, text=words.text)
                 is_typed = words.kind is Kind.COMMAND and words.role is Role.USER
                 self._command = uuid if is_typed or is_expansion else None
             blocks.append(block)
-        plan = text(data.get("planContent"))
-        if plan:
+        if envelope.plan_content:
             number = blocks[-1].number + 1 if blocks else 0
-            blocks.append(Block(number=number, kind=Kind.PLAN, role=Role.ASSISTANT, text=plan))
+            blocks.append(Block(number=number, kind=Kind.PLAN, role=Role.ASSISTANT, text=envelope.plan_content))
         return blocks
 
-    def _result(self, block: Block, data: dict[str, object]) -> Block:
+    def _result(self, block: Block, envelope: Envelope) -> Block:
         """Complete a result: the tool's name, the whole text, and the agent that the call started."""
-        tool = self._calls.pop(block.call, None) if block.call else None
-        if block.call:
-            self._running.pop(block.call, None)
-        agent = text(mapping(data.get("toolUseResult")).get("agentId"))
-        if agent is None and tool in ("Task", "Agent") and (match := _AGENT_ID.search(block.text)):
-            agent = match.group(1)
-        session = text(data.get("sessionId")) or self._origin.session
-        if agent and block.call and session:
-            self._fact(session, agent, "call", block.call)
-        whole = self._overflow(block.text, session) if block.text.startswith("<") else None
-        return msgspec.structs.replace(block, tool=tool, text=block.text if whole is None else whole)
+        call, session = block.call, envelope.session_id or self._origin.session
+        if call is None:
+            return block
+        tool = self._calls.pop(call, None)
+        self._running.pop(call, None)
+        if session is not None and (tool is None or tool in _STARTERS):
+            agent = text(unpack(envelope.tool_use_result).get("agentId"))
+            if agent is None and (match := _AGENT_ID.search(block.text)):
+                agent = match.group(1)
+            self._fact(session, agent, "call", call if agent else None)
+        return Block(
+            number=block.number,
+            kind=block.kind,
+            role=block.role,
+            text=self._whole(block),
+            tool=tool,
+            call=call,
+            is_error=block.is_error,
+        )
 
-    def _progress(self, progress: dict[str, object], data: dict[str, object], session: str | None) -> list[Block]:
-        progress_type = progress.get("type")
-        call = text(data.get("parentToolUseID")) or text(data.get("toolUseID"))
-        if progress_type == "hook_progress":
+    def _whole(self, block: Block) -> str:
+        """Return what a block says; of a result kept in a file of its own, what that file says."""
+        is_elsewhere = block.kind is Kind.TOOL_RESULT and block.text.startswith(PERSISTED)
+        whole = self._overflow(block.text) if is_elsewhere else None
+        return block.text if whole is None else whole
+
+    def _progress(self, envelope: Envelope, head: "_ProgressHead", session: str | None) -> tuple[Standing, list[Block]]:
+        call = envelope.parent_tool_use or envelope.tool_use
+        if head.type == "hook_progress":
             self.noise["hook_progress"] += 1
-        elif progress_type == "agent_progress":
-            agent = text(progress.get("agentId"))
-            if agent and call and session:
-                self._fact(session, agent, "call", call)
-            return list(events.agent_progress_blocks(progress))
-        elif call and progress and text(data.get("uuid")):
+        elif head.type == "agent_progress":
+            if call and session:
+                self._fact(session, head.agent, "call", call)
+            blocks = events.agent_progress_blocks(unpack(envelope.data))
+            return Standing.COPY, [msgspec.structs.replace(block, text=self._whole(block)) for block in blocks]
+        elif call and envelope.data and envelope.uuid and not (self._is_warmup or self._is_suggestion):
             # A call prints hundreds of these, each repeating the last: only the newest is worth keeping.
             self._running.pop(call, None)
-            self._running[call] = (len(self.records), progress)
-        return []
+            self._running[call] = (len(self.records), envelope.data)
+        return Standing.STAND_IN, []
 
     def _heard(self, blocks: Iterable[Block]) -> list[Block]:
         """Leave out what nobody said: empty thinking, warm-ups, suggested prompts."""
@@ -234,14 +258,25 @@ class Reader:
                 self._is_warmup = block.text.strip() == WARMUP
             if self._is_warmup:
                 self.noise["warmup"] += 1
-            elif (self._origin.agent or "").startswith(SUGGESTION_AGENT):
+            elif self._is_suggestion:
                 self.noise["prompt_suggestion"] += 1
             else:
                 heard.append(block)
         return heard
 
+    def _note(self, number: int, envelope: Envelope, context: Context, session: str, agent: str | None) -> None:
+        """Gather what any record tells of its session: where it ran, its slug, what it was forked from."""
+        if context is not EMPTY:
+            key = (session, agent, context)
+            span = self._spans.get(key)
+            self._spans[key] = (number if span is None else span[0], number)
+        if envelope.slug:
+            self._fact(session, agent, "slug", envelope.slug)
+        if envelope.forked_from:
+            self._fact(session, agent, "forked-from", text(unpack(envelope.forked_from).get("sessionId")))
+
     def _tell(self, number: int, record_type: str, session: str, agent: str | None, data: dict[str, object]) -> None:
-        """Gather what a record tells of its session beyond its own words."""
+        """Gather what a record that is no message tells of its session."""
         if record_type in events.STATE:
             leaf = text(data.get("leafUuid"))
             self._state(number, session, agent, record_type, text(data.get(events.STATE[record_type][0])), leaf)
@@ -258,10 +293,6 @@ class Reader:
                 self._fact(session, agent, "tracked", path)
         elif record_type == "file-history-delta":
             self._fact(session, agent, "tracked", text(data.get("trackingPath")))
-        if "slug" in data:
-            self._fact(session, agent, "slug", text(data.get("slug")))
-        if "forkedFrom" in data:
-            self._fact(session, agent, "forked-from", text(mapping(data.get("forkedFrom")).get("sessionId")))
 
     def _state(
         self,
@@ -289,51 +320,51 @@ class Reader:
         """
         for (session, agent, context), (first, last) in self._spans.items():
             if context.cwd:
-                is_own = (
-                    agent is None and encoded(context.cwd).lower() == (self._origin.project_directory or "").lower()
-                )
+                is_own = agent is None and is_home_of(self._origin.project_directory or "", context.cwd)
                 rank = 0 if is_own else -first if agent is None else -first - AGENT_LINES
                 self.facts.append(Fact(session=session, agent=agent, name="project", value=context.cwd, line=rank))
+            latest = last if agent is None else last - AGENT_LINES
             for name in ("branch", "model", "version", "entrypoint"):
-                self._state(last, session, agent, name, getattr(context, name))
+                self._state(latest, session, agent, name, getattr(context, name))
         self._spans.clear()
 
-    def _context(self, data: dict[str, object], message: dict[str, object]) -> Context:
-        keys = ("cwd", "gitBranch", "version", "entrypoint")
-        values = (*(text(data.get(key)) for key in keys), text(message.get("model")))
+    def _context(self, envelope: Envelope, message: Message) -> Context:
+        values = (envelope.cwd, envelope.git_branch, envelope.version, envelope.entrypoint, message.model)
         context = self._contexts.get(values)
         if context is None:
-            cwd, branch, version, entrypoint, model = values
+            cwd, branch, version, entrypoint, model = (value or None for value in values)
             context = Context(cwd=cwd, branch=branch, version=version, entrypoint=entrypoint, model=model)
-            self._contexts[values] = context
+            self._contexts[values] = context = EMPTY if context == EMPTY else context
         return context
 
-    def _standing(self, record_type: str, data: dict[str, object]) -> Standing:
-        if record_type == "attachment" and mapping(data.get("attachment")).get("type") == "queued_command":
-            return Standing.ORIGINAL
-        if record_type == "progress" and mapping(data.get("data")).get("type") == "agent_progress":
-            return Standing.COPY
-        if record_type in _STANDINGS:
-            return _STANDINGS[record_type]
-        if record_type in events.STATE:
-            return Standing.STATE
-        if self._origin.kind == FileKind.AGENT and (self._origin.agent or "").startswith(COPY_AGENTS):
-            return Standing.COPY
-        return Standing.ORIGINAL
 
-    def _is_compaction(self) -> bool:
-        return (self._origin.agent or "").startswith("acompact-")
+class _ProgressHead(msgspec.Struct, frozen=True, gc=False):
+    """What tells one kind of progress from another."""
+
+    type: str | None = None
+    agent: str | None = msgspec.field(default=None, name="agentId")
 
 
-def _usage(data: dict[str, object], message: dict[str, object]) -> Usage | None:
-    usage = message.get("usage")
-    if not isinstance(usage, dict):
+def _progress_head(data: msgspec.Raw) -> _ProgressHead:
+    try:
+        return _DECODE_PROGRESS(data) if data else _ProgressHead()
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        fields = unpack(data)
+        return _ProgressHead(text(fields.get("type")), text(fields.get("agentId")))
+
+
+def _usage(envelope: Envelope, message: Message) -> Usage | None:
+    tokens = message.usage
+    if tokens is None:
         return None
-    cost = data.get("costUSD")
+    cost = envelope.cost
     return Usage(
-        input=count(usage.get("input_tokens")),
-        output=count(usage.get("output_tokens")),
-        cache_read=count(usage.get("cache_read_input_tokens")),
-        cache_write=count(usage.get("cache_creation_input_tokens")),
-        cost=float(cost) if isinstance(cost, (int, float)) and 0 <= cost < 1e9 else None,
+        input=count(tokens.input_tokens),
+        output=count(tokens.output_tokens),
+        cache_read=count(tokens.cache_read_input_tokens),
+        cache_write=count(tokens.cache_creation_input_tokens),
+        cost=float(cost) if cost is not None and 0 <= cost < 1e9 else None,
     )
+
+
+_DECODE_PROGRESS = msgspec.json.Decoder(_ProgressHead).decode

@@ -8,6 +8,7 @@ import orjson
 
 from searchkit.sources.claude.layout import FileKind
 from searchkit.sources.claude.values import mapping, milliseconds, synthetic_uuid, text
+from searchkit.sources.jsonl import decode
 from searchkit.types import Block, Context, Fact, Kind, Origin, Record, Role, Standing
 
 
@@ -166,4 +167,13 @@ def _gather(records: Iterable[Record | None]) -> Document:
 
 def _json(content: bytes) -> object:
     """Decode a side file; an empty one, as Claude Code leaves them after a crash, says nothing."""
-    return orjson.loads(content) if content.strip() else {}
+    if not content.strip():
+        return {}
+    try:
+        return orjson.loads(content)
+    except orjson.JSONDecodeError:
+        # What the transcripts' reader mends, such as half a surrogate pair, it mends in objects only.
+        wrapped = decode(b'{"document":' + content + b"}")
+        if wrapped is None:
+            raise
+        return wrapped["document"]

@@ -2,13 +2,14 @@
 
 import logging
 import os
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
 
-from searchkit.sources.claude.blocks import persisted_name
-from searchkit.sources.claude.layout import GROWING, FileKind, Found, check, found
+from searchkit.sources.claude.blocks import persisted_path
+from searchkit.sources.claude.layout import GROWING, FileKind, Found, check, found, overflow_places
 from searchkit.sources.claude.records import Memory, Reader
 from searchkit.sources.claude.side import read_document, read_history
 from searchkit.sources.jsonl import Growth, Mark, Piece, compare, decode, pieces
@@ -24,6 +25,7 @@ class Checkpoint(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     mark: Mark
     memory: Memory = Memory()
+    tally: Tally = Tally()
 
 
 class ClaudeSource:
@@ -93,8 +95,9 @@ class _Job:
         """Read what is new; a file that cannot be read is reported and tried again next time."""
         try:
             yield from self._read() if self.item.origin.kind in GROWING else self._read_document()
+        except FileNotFoundError:
+            log.info("%s went away before it was read", self.item.path)
         except OSError as error:
-            log.warning("cannot read %s: %s", self.item.path, error.strerror)
             problem = Problem(kind="unreadable", line=0, detail=error.strerror or "")
             yield Change(file=self.item.path, origin=self.item.origin, checkpoint=None, problems=[problem])
 
@@ -105,24 +108,27 @@ class _Job:
             checkpoint = Checkpoint(mark=Mark())
         is_restart, moved_from = growth is Growth.REPLACED, self._moved_from
         named: list[str] = []
-        reader = Reader(self.item.origin, checkpoint.memory, lambda said, session: self._overflow(said, named))
+        tally = checkpoint.tally
+        reader = Reader(self.item.origin, checkpoint.memory, lambda said: self._overflow(said, named))
         for piece in pieces(self.item.path, checkpoint.mark):
             reader.begin()
             if self.item.origin.kind == FileKind.HISTORY:
                 _read_history(reader, piece)
             else:
                 reader.read(piece.lines)
+            tally = _added(tally, reader, piece)
             for path in named:
                 yield _read_elsewhere(path, self.item.origin)
             named.clear()
             yield Change(
                 file=self.item.path,
                 origin=self.item.origin,
-                checkpoint=_ENCODE(Checkpoint(mark=piece.mark, memory=reader.memory)),
+                checkpoint=_ENCODE(Checkpoint(mark=piece.mark, memory=reader.memory, tally=tally)),
                 records=reader.records,
                 facts=reader.facts,
                 problems=reader.problems,
-                tally=Tally(lines=reader.lines, torn=reader.torn, noise=dict(reader.noise)),
+                tally=tally,
+                left_out=dict(reader.noise),
                 is_restart=is_restart,
                 moved_from=moved_from,
                 bytes_read=piece.bytes_read,
@@ -131,23 +137,18 @@ class _Job:
 
     def _overflow(self, said: str, named: list[str]) -> str | None:
         """Find the whole text of a result that the transcript only names, by base name."""
-        name = persisted_name(said)
-        if name is None:
-            return None
-        path = self.item.path
-        for directory in (
-            path.removesuffix(".jsonl"),
-            os.path.dirname(path),
-            os.path.dirname(os.path.dirname(path)),
-        ):
-            candidate = os.path.join(directory, "tool-results", name)
-            if os.path.isfile(candidate) and not os.path.islink(candidate):
+        recorded = persisted_path(said)
+        for candidate in overflow_places(self.item.path, self.item.origin, recorded):
+            try:
                 with open(candidate, "rb") as file:
                     content = file.read()
-                if b"\0" in content[:8192]:
-                    return None
-                named.append(candidate)
-                return content.decode("utf-8", "replace")
+            except OSError:
+                # It is missing, or it is reported by itself; the preview stands.
+                continue
+            if b"\0" in content[:8192]:
+                return None
+            named.append(candidate)
+            return content.decode("utf-8", "replace")
         return None
 
     def _read_document(self) -> Iterator[Change]:
@@ -169,6 +170,7 @@ class _Job:
             records=records,
             facts=facts,
             problems=problems,
+            tally=Tally(bytes=len(content)),
             is_restart=True,
             moved_from=self._moved_from,
             bytes_read=len(content),
@@ -227,6 +229,16 @@ def _read_history(reader: Reader, piece: Piece) -> None:
                     # Any transcript knows the project better.
                     fact = Fact(session=record.session, name="project", value=record.context.cwd, line=-HISTORY_LINES)
                     reader.facts.append(fact)
+
+
+def _added(tally: Tally, reader: Reader, piece: Piece) -> Tally:
+    """Count a piece into what was counted of its file before."""
+    return Tally(
+        bytes=piece.mark.offset,
+        lines=tally.lines + reader.lines,
+        torn=tally.torn + reader.torn,
+        noise=dict(Counter(tally.noise) + reader.noise),
+    )
 
 
 def _read_elsewhere(path: str, origin: Origin) -> Change:

@@ -1,10 +1,9 @@
 """Picking from foreign JSON without trusting it: a wrong type is as good as nothing."""
 
 import hashlib
+import json
 from collections.abc import Iterator
 from datetime import datetime
-
-import orjson
 
 from searchkit.clean import clean
 from searchkit.types import Field
@@ -41,7 +40,8 @@ def mapping(value: object) -> dict[str, object]:
 
 def count(value: object) -> int:
     """Return a plausible count, or 0."""
-    return value if isinstance(value, int) and 0 <= value < LARGEST_COUNT else 0
+    # bool is an int to isinstance, and `true` is no count.
+    return value if type(value) is int and 0 <= value < LARGEST_COUNT else 0
 
 
 def milliseconds(value: object) -> int | None:
@@ -94,7 +94,8 @@ def written_out(value: object) -> tuple[str, tuple[Field, ...]]:
     fields: list[Field] = []
     position = 0
     for path, leaf in leaves(value):
-        shown = clean(leaf) if isinstance(leaf, str) else orjson.dumps(leaf).decode()
+        # orjson refuses integers of more than 64 bits, which the decoders let through.
+        shown = clean(leaf) if isinstance(leaf, str) else json.dumps(leaf)
         start = position + len(path) + 2
         fields.append(Field(name=path, start=start, end=start + len(shown)))
         lines.append(f"{path}: {shown}")

@@ -1,0 +1,1 @@
+"""What the measuring scripts share: corpora, processes and what they cost."""

@@ -1,0 +1,23 @@
+"""Puts a script into the project's own environment, whichever Python it was started with."""
+
+import os
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+
+
+def enter() -> None:
+    """Start over with .venv's Python where there is one, and let `searchkit` and `tests` be imported."""
+    python = ROOT / ".venv" / "bin" / "python"
+    is_inside = Path(sys.prefix).resolve() == python.parent.parent.resolve()
+    if python.exists() and not is_inside:
+        os.execv(python, [str(python), *sys.argv])
+    sys.path.insert(0, str(ROOT))
+
+
+def for_children() -> dict[str, str]:
+    """Return an environment in which nothing that this user configured counts."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("SEARCHKIT_", "CLAUDE_", "XDG_"))}
+    paths = os.pathsep.join((str(ROOT), str(ROOT / "scripts")))
+    return {**kept, "PYTHONPATH": paths, "HOME": os.devnull}

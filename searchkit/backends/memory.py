@@ -1,0 +1,274 @@
+"""A backend of dictionaries: the reference that the others are tested against.
+
+It keeps every record as each of its places shows it and works everything else out when it is
+asked. It is slow, forgets all when it is closed, and is meant to be read.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from searchkit.backends import memory_census, memory_settle
+from searchkit.backends.base import Batch, Condition, Entry, Hit, Holding, Stored
+from searchkit.backends.memory_held import TRANSCRIPTS, File, Sighting, Sightings, link, parts, ranked
+from searchkit.backends.memory_settle import Key, key
+from searchkit.types import Change, Counts, Fact, Finding, Link, Part, Record, Session, Usage
+
+
+class MemoryBackend:
+    """A store that lives as long as its object."""
+
+    def __init__(self) -> None:
+        """Begin with nothing."""
+        self._files: dict[str, File] = {}
+        self._records: dict[str, Sightings] = {}
+        self._facts: dict[tuple[str, str, str, str | None], Fact] = {}
+        self._spans: dict[str, memory_census.Span] = {}
+        self._repeats: dict[Key, Key] = {}
+
+    def checkpoints(self) -> Mapping[str, bytes]:
+        """Return the checkpoint of every file that was read."""
+        return {path: file.checkpoint for path, file in self._files.items() if file.checkpoint is not None}
+
+    def write(self, batch: Batch, /) -> None:
+        """Keep a batch and its checkpoints, all or nothing."""
+        # Whatever can go wrong in a batch goes wrong here, before anything is kept.
+        entries = [
+            (entry.change, [(record, list(parts)) for record, parts in zip(*_columns(entry), strict=True)])
+            for entry in batch
+        ]
+        for change, records in entries:
+            self._change(change, records)
+
+    def settle(self) -> None:
+        """Decide, in every session, which parts only repeat others, and drop needless stand-ins."""
+        settled = memory_settle.settle(self._records, self._spans)
+        self._repeats = settled.repeats
+        for dropped in settled.dropped:
+            self._drop(dropped)
+
+    def follow(self) -> None:
+        """Do nothing: nothing derives from what is kept."""
+
+    def keyword(self, words: str, limit: int, /) -> list[Hit]:
+        """Return the parts in which most of the words occur most often; a reference, no ranking to copy."""
+        wanted = set(_words(words))
+        hits = []
+        for holding in self.everything():
+            for stored in holding.parts:
+                found = [word for word in _words(stored.part.text) if word in wanted]
+                if found and stored.repeats is None:
+                    hits.append(Hit(stored=stored, score=len(set(found)) + len(found) / (1 + len(stored.part.text))))
+        return sorted(hits, key=lambda hit: (-hit.score, hit.stored.id))[:limit]
+
+    def part(self, part_id: str, /) -> Stored | None:
+        """Return one part by its id, `<uuid>#<block>`."""
+        return next((stored for stored in self._stored(part_id.rpartition("#")[0]) if stored.id == part_id), None)
+
+    def links(self, uuids: Sequence[str], /) -> Mapping[str, Link]:
+        """Return the records with these uuids; a missing one is left out."""
+        return {uuid: link(self._records[uuid]) for uuid in uuids if uuid in self._records}
+
+    def children(self, uuid: str, /) -> list[Link]:
+        """Return the records whose parent this is, in order of their homes."""
+        found = [item for item in map(link, self._records.values()) if item.parent == uuid]
+        return sorted(found, key=lambda item: (item.places[0].file, abs(item.places[0].line)))
+
+    def neighbours(self, uuid: str, before: int, after: int, /) -> list[Link]:
+        """Return the records around one in its home file, that one included, in line order."""
+        if uuid not in self._records:
+            return []
+        home = ranked(self._records[uuid])[0].file
+        housed = [item for item in self._records.values() if ranked(item)[0].file is home]
+        order = sorted(map(link, housed), key=lambda item: item.places[0].line)
+        here = [item.uuid for item in order].index(uuid)
+        return order[max(0, here - before) : here + after + 1]
+
+    def session_parts(self, session: str, agent: str | None = None, /) -> Iterator[Stored]:
+        """Yield the parts of a session, or of one of its agents, in order; repeats included."""
+        found = [
+            (place.file.origin.is_copy, place.file.path, place.record.line, uuid)
+            for uuid, sightings in self._records.items()
+            for place in sightings
+            if (place.session, place.agent) == (session, agent)
+        ]
+        for uuid in dict.fromkeys(uuid for *_, uuid in sorted(found)):
+            yield from self._stored(uuid)
+
+    def sessions(self, condition: Condition, limit: int | None = None, /) -> list[Session]:
+        """Return sessions, newest first."""
+        return memory_census.sessions(self._held(), condition)[:limit]
+
+    def facts(self, session: str, /) -> list[Fact]:
+        """Return what is known of a session and its agents."""
+        found = [fact for fact in self._facts.values() if fact.session == session]
+        return sorted(found, key=lambda fact: (fact.name, fact.line, fact.value, fact.agent or ""))
+
+    def findings(self) -> Iterator[Finding]:
+        """Yield the problems that reading reported, and no others: nothing is looked for here."""
+        found = [(problem, file.path) for file in self._files.values() for problem in file.problems]
+        for problem, path in sorted(found, key=lambda pair: (pair[0].kind, pair[1], pair[0].line)):
+            yield Finding(kind=problem.kind, file=path, line=problem.line, detail=problem.detail)
+
+    def counts(self) -> Counts:
+        """Count what is kept."""
+        return memory_census.counts(self._held())
+
+    def responses(self) -> dict[str, Usage]:
+        """Return what each response cost: the most that any record of it says."""
+        return memory_census.responses(self._records.values())
+
+    def everything(self) -> Iterator[Holding]:
+        """Yield every record with its parts, in any order."""
+        for uuid, sightings in self._records.items():
+            yield Holding(link=link(sightings), parts=self._stored(uuid))
+
+    def forget(self, sessions: Sequence[str], /) -> None:
+        """Remove sessions and all that only they hold."""
+        self._keep(lambda sighting: sighting.session not in sessions)
+        self._facts = {name: fact for name, fact in self._facts.items() if fact.session not in sessions}
+        needed = {sighting.file.path for sightings in self._records.values() for sighting in sightings}
+        for path, file in list(self._files.items()):
+            if file.session in sessions:
+                file.session = None
+                if file.is_gone and path not in needed:
+                    del self._files[path]
+        for session in sessions:
+            self._spans.pop(session, None)
+
+    def close(self) -> None:
+        """Do nothing: there is nothing to release."""
+
+    def _change(self, change: Change, records: list[tuple[Record, list[Part]]]) -> None:
+        if change.is_gone:
+            if change.file in self._files:
+                self._files[change.file].is_gone = True
+            return
+        file = self._open(change, [record for record, _ in records])
+        for record, said in records:
+            self._see(record, said, file)
+        for fact in change.facts:
+            self._learn(fact)
+        if change.checkpoint is None:
+            file.problems = {problem for problem in file.problems if problem.line}
+        file.problems |= set(change.problems)
+        if change.checkpoint is not None:
+            file.problems = {problem for problem in file.problems if problem.kind != "unreadable"}
+            file.checkpoint = change.checkpoint
+            file.tally = change.tally
+
+    def _open(self, change: Change, records: list[Record]) -> File:
+        """Find or make a file, and put right what a move or a new beginning makes void."""
+        origin, files = change.origin, self._files
+        moved = files.get(change.moved_from) if change.moved_from is not None else None
+        there = files.get(change.file)
+        if moved is not None and (there is None or there.checkpoint is None):
+            del files[moved.path]
+            moved.path = change.file
+            files[change.file] = moved
+        file = files.setdefault(change.file, File(path=change.file, origin=origin, session=None))
+        file.origin, file.is_gone = origin, False
+        # The old layout names no session in the path of an agent's transcript.
+        told = (record.session for record in records if record.session and origin.kind == "agent")
+        file.session = origin.session or file.session or next(told, None)
+        if origin.session is not None:
+            self._span(origin.session).has_transcript |= origin.kind in TRANSCRIPTS
+        if change.is_restart:
+            self._restart(file)
+        return file
+
+    def _restart(self, file: File) -> None:
+        """Void what was wrong; records of a replaced transcript stay, those of a document go."""
+        file.problems = set()
+        if file.origin.is_document:
+            self._keep(lambda sighting: sighting.file is not file)
+        for sightings in self._records.values():
+            for sighting in sightings:
+                sighting.is_stale |= sighting.file is file
+
+    def _see(self, record: Record, said: list[Part], file: File) -> None:
+        """Add a place to a record; one that was known at the same place is replaced."""
+        texts = {(part.block, part.digest): part for part in said}
+        sightings = self._records.setdefault(record.uuid, [])
+        for old in [old for old in sightings if old.file is file]:
+            is_same = old.record.line == record.line
+            if is_same or old.is_stale:
+                # What a replaced file said under this uuid stays findable.
+                texts = old.parts | texts
+                sightings.remove(old)
+        places = [(record.session, record.agent, False)]
+        if file.origin.kind == "session" and file.session != record.session:
+            # A record that names another session than its file's is part of both.
+            places.append((file.session, None, True))
+        for session, agent, is_by_file in places:
+            sightings.append(
+                Sighting(
+                    record=record,
+                    file=file,
+                    session=session,
+                    agent=agent,
+                    parts=dict(texts),
+                    is_by_file=is_by_file,
+                )
+            )
+        if record.session is not None:
+            self._span(record.session).extend(record.time, file.origin.kind in TRANSCRIPTS)
+
+    def _learn(self, fact: Fact) -> None:
+        """Keep a fact, or raise its line; of several leaves on one line the greatest stays."""
+        self._span(fact.session)
+        name = (fact.session, fact.name, fact.value, fact.agent)
+        known = self._facts.get(name, fact)
+        self._facts[name] = max(known, fact, key=lambda one: (one.line, one.leaf or ""))
+
+    def _span(self, session: str) -> memory_census.Span:
+        return self._spans.setdefault(session, memory_census.Span())
+
+    def _drop(self, dropped: Key) -> None:
+        """Take a part out, and a record without a uuid of its own that says nothing without it."""
+        uuid, block, digest = dropped
+        sightings = self._records[uuid]
+        for sighting in sightings:
+            sighting.parts.pop((block, digest), None)
+        if not ranked(sightings)[0].record.is_link and not parts(sightings):
+            del self._records[uuid]
+
+    def _keep(self, is_kept: Callable[[Sighting], bool]) -> None:
+        """Take places out, records without any left, and repeats of what is no longer there."""
+        kept = {uuid: [place for place in sightings if is_kept(place)] for uuid, sightings in self._records.items()}
+        self._records = {uuid: sightings for uuid, sightings in kept.items() if sightings}
+        there = {key(part) for sightings in self._records.values() for part in parts(sightings).values()}
+        self._repeats = {one: first for one, first in self._repeats.items() if {one, first} <= there}
+
+    def _stored(self, uuid: str) -> list[Stored]:
+        sightings = self._records.get(uuid)
+        if sightings is None:
+            return []
+        home = link(sightings)
+        return [
+            Stored(id=part_id, part=part, link=home, repeats=self._repeated(part))
+            for part_id, part in parts(sightings).items()
+        ]
+
+    def _repeated(self, part: Part) -> str | None:
+        first = self._repeats.get(key(part))
+        if first is None:
+            return None
+        named = parts(self._records[first[0]])
+        return next(part_id for part_id, other in named.items() if key(other) == first)
+
+    def _held(self) -> memory_census.Held:
+        return memory_census.Held(
+            files=list(self._files.values()),
+            records=list(self._records.values()),
+            facts=list(self._facts.values()),
+            spans=self._spans,
+            holdings=list(self.everything()),
+        )
+
+
+def _columns(entry: Entry) -> tuple[list[Record], list[Sequence[Part]]]:
+    return list(entry.change.records), list(entry.parts)
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"\w+", text.lower())

@@ -1,0 +1,225 @@
+"""What every source promises: to tell what is new, once, however it is read."""
+
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from searchkit.backends.base import Backend
+from searchkit.backends.digest import digest
+from searchkit.backends.memory import MemoryBackend
+from searchkit.sources import jsonl
+from searchkit.sources.base import Source
+from searchkit.sources.claude import ClaudeSource
+from searchkit.types import Behind
+from tests.contract.small import batch, contents
+from tests.transcript import Home, tool_id
+
+SESSION = "11111111-1111-4111-8111-111111111111"
+FORK = "22222222-2222-4222-8222-222222222222"
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Home:
+    """A root with a session, its agents, a fork, and files of every kind beside them."""
+    return furnished(tmp_path / "claude")
+
+
+def furnished(root: Path) -> Home:
+    """Write the root that the tests read."""
+    home = Home(root)
+    _session(home)
+    _agents(home)
+    fork = home.session(FORK)
+    first = fork.prompt("find the slow query", forkedFrom={"sessionId": SESSION, "messageUuid": "x"})
+    fork.text("it is the join", parent=first["uuid"])
+    home.history("find the slow query", SESSION)
+    home.history("typed long ago")
+    home.todos(SESSION, [{"content": "measure", "status": "pending"}])
+    home.plan("faster", "# Make it faster")
+    home.memory("queries", "joins are slow here")
+    home.index([{"sessionId": SESSION, "summary": "Slow queries", "firstPrompt": "find the slow query"}])
+    return home
+
+
+def test_what_was_read_is_not_new(home: Home) -> None:
+    """Given the checkpoints of everything, a source has nothing to tell."""
+    source = ClaudeSource([home.root])
+    backend = read(source, MemoryBackend())
+
+    assert [] == list(source.changes(backend.checkpoints()))
+    assert Behind(files=0, bytes=0) == source.behind(backend.checkpoints())
+
+
+def test_behind_is_what_there_is_to_read(home: Home) -> None:
+    """A source says beforehand how many files have something new, and how much."""
+    source = ClaudeSource([home.root])
+
+    behind = source.behind({})
+
+    files = [path for path in home.root.rglob("*") if path.is_file()]
+    assert Behind(files=len(files), bytes=sum(path.stat().st_size for path in files)) == behind
+
+
+@pytest.mark.parametrize("piece_bytes", [1, 700, 5_000])
+def test_pieces_add_up(home: Home, monkeypatch: pytest.MonkeyPatch, piece_bytes: int) -> None:
+    """However large the pieces are in which files are read, the same is told."""
+    source = ClaudeSource([home.root])
+    whole = read(source, MemoryBackend())
+
+    monkeypatch.setattr(jsonl, "PIECE_BYTES", piece_bytes)
+    pieces = read(source, MemoryBackend())
+
+    assert contents(whole) == contents(pieces)
+    assert digest(whole) == digest(pieces)
+
+
+def test_reading_goes_on_after_any_change(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Interrupted after any change, reading goes on from there and ends the same."""
+    monkeypatch.setattr(jsonl, "PIECE_BYTES", 1_500)
+    source = ClaudeSource([home.root])
+    whole = read(source, MemoryBackend())
+    total = len(list(source.changes({})))
+
+    ends = {digest(read(source, read(source, MemoryBackend(), number))) for number in range(total)}
+
+    assert total > 20
+    assert {digest(whole)} == ends
+
+
+def test_two_changes_at_a_time_end_the_same(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Interrupted again and again, reading still comes to its end."""
+    monkeypatch.setattr(jsonl, "PIECE_BYTES", 1_500)
+    source = ClaudeSource([home.root])
+    whole = read(source, MemoryBackend())
+
+    backend: Backend = MemoryBackend()
+    for _ in range(len(list(source.changes({})))):
+        # Two, because a result kept in a file of its own is told of before the transcript that names it.
+        read(source, backend, 2)
+
+    assert [] == list(source.changes(backend.checkpoints()))
+    assert contents(whole) == contents(backend)
+
+
+@settings(max_examples=25, deadline=None, derandomize=True, database=None, suppress_health_check=[HealthCheck.too_slow])
+@given(cuts=st.lists(st.floats(0, 1), max_size=6))
+def test_reading_while_it_is_written_ends_the_same(cuts: list[float]) -> None:
+    """A transcript that is read whenever some bytes of it have come, half a line or many, tells the same."""
+    with TemporaryDirectory() as directory:
+        home = furnished(Path(directory) / "claude")
+        path = home.project() / f"{SESSION}.jsonl"
+        content = path.read_bytes()
+        source = ClaudeSource([home.root])
+        whole = read(source, MemoryBackend())
+
+        backend: Backend = MemoryBackend()
+        path.write_bytes(b"")
+        done = 0
+        for end in [*sorted(int(cut * len(content)) for cut in cuts), len(content)]:
+            with path.open("ab") as file:
+                file.write(content[done:end])
+            done = end
+            read(source, backend)
+
+        assert contents(whole) == contents(backend)
+
+
+def test_file_that_went_is_told_of(home: Home) -> None:
+    """A file that is no longer there is told of as gone."""
+    source = ClaudeSource([home.root])
+    backend = read(source, MemoryBackend())
+    path = home.project() / f"{FORK}.jsonl"
+
+    path.unlink()
+
+    assert [(str(path), True)] == [(change.file, change.is_gone) for change in source.changes(backend.checkpoints())]
+
+
+def test_file_that_moved_is_told_of(home: Home) -> None:
+    """A file that was moved is told of as moved, and is not read again."""
+    source = ClaudeSource([home.root])
+    backend = read(source, MemoryBackend())
+    path = home.project() / f"{FORK}.jsonl"
+    moved = home.project("/home/mira/src/other") / path.name
+    moved.parent.mkdir()
+
+    path.rename(moved)
+
+    (change,) = source.changes(backend.checkpoints())
+    assert (str(moved), str(path), False, 0) == (change.file, change.moved_from, change.is_restart, change.bytes_read)
+    assert [] == list(source.changes(read(source, backend).checkpoints()))
+
+
+def read(source: Source, backend: Backend, limit: int | None = None) -> Backend:
+    """Bring a backend up to date, or write as many changes as the limit says."""
+    for change in islice(source.changes(backend.checkpoints()), limit):
+        backend.write(batch(change))
+    backend.settle()
+    return backend
+
+
+def _session(home: Home) -> None:
+    session = home.session(SESSION)
+    session.line({"type": "summary", "summary": "About joins", "leafUuid": "nowhere"})
+    session.line(_queued("find the slow query"))
+    session.prompt("find the slow query")
+    session.thinking("")
+    session.thinking("it may be the join")
+    for line in _calls():
+        call = session.call("Bash", {"command": line})
+        for percent in range(3):
+            session.progress({"type": "bash_progress", "fullOutput": f"{line}: {percent} %"}, call)
+        if line != "sleep":
+            session.result(call, f"{line}: done")
+    overflow = home.overflow(SESSION, "long.txt", "a very long result")
+    call = session.call("Read", {"file_path": "/src/query.sql"})
+    session.result(call, f"<persisted-output>\nOutput too large. Full output saved to: {overflow}\n</persisted-output>")
+    home.overflow(SESSION, "orphan.txt", "a result that nobody names")
+    session.raw(b'{"type": "user", "torn\n\n')
+    session.prompt("<command-name>/model</command-name><command-args>opus</command-args>")
+    session.prompt("Set the model", isMeta=True)
+    session.attachment("queued_command", prompt="and the index?", commandMode="prompt")
+    session.system("local_command", content="<local-command-stdout>ok</local-command-stdout>")
+    session.compact("What happened so far: joins.")
+    session.branch = "faster"
+    session.text("the join needs an index: ä€😀")
+    session.line({"type": "custom-title", "customTitle": "Slow joins", "sessionId": SESSION})
+    session.raw(b'{"type": "last-prompt", "lastPrompt": "and the index?", "sessionId": "' + SESSION.encode() + b'"}')
+
+
+def _agents(home: Home) -> None:
+    agent = home.agent(SESSION, "a1b2c3")
+    agent.prompt("Warmup")
+    agent.text("ready")
+    call = agent.call("Bash", {"command": "warm"})
+    agent.progress({"type": "bash_progress", "fullOutput": "warm"}, call)
+    agent.progress({"type": "hook_progress"}, call)
+    agent.prompt("look for joins")
+    agent.text("found three")
+    home.meta(SESSION, "a1b2c3", agentType="Explore", description="Look for joins", toolUseId=tool_id(call))
+    copy = home.agent(SESSION, "acompact-d4e5f6")
+    copy.raw(b"".join((home.project() / f"{SESSION}.jsonl").read_bytes().splitlines(keepends=True)[2:6]))
+    copy.text("<summary>joins</summary>")
+    old = home.agent(SESSION, "0ld", below="")
+    old.prompt("an agent of the old layout")
+    home.agent(SESSION, "aprompt_suggestion-1").text("suggest an index")
+
+
+def _calls() -> Iterator[str]:
+    yield from ("ls", "sleep", "make")
+
+
+def _queued(text: str) -> dict[str, str]:
+    times = "2026-03-01T09:59:59.000Z"
+    return {
+        "type": "queue-operation",
+        "operation": "enqueue",
+        "content": text,
+        "sessionId": SESSION,
+        "timestamp": times,
+    }
