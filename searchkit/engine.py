@@ -5,35 +5,15 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-import msgspec
-
 from searchkit import config
-from searchkit.backends.base import Condition, Hit
+from searchkit.backends.base import Condition
 from searchkit.backends.embedded import EmbeddedBackend, open_to_write
 from searchkit.errors import SourceError
 from searchkit.ingest import Progress, Summary, ingest
+from searchkit.results import Result, Status
 from searchkit.sources.claude import ClaudeSource
-from searchkit.types import Counts, Finding, Session
+from searchkit.types import Finding, Session
 from searchkit.watch import changes_below
-
-
-class Status(msgspec.Struct, frozen=True, kw_only=True):
-    """What is indexed and how far."""
-
-    index: str
-    roots: Sequence[str]
-    counts: Counts
-    index_bytes: int
-    files_behind: int
-    bytes_behind: int
-    unreachable: str | None = None
-
-
-class Result(msgspec.Struct, frozen=True, kw_only=True):
-    """A hit with the session it is in."""
-
-    hit: Hit
-    session: Session | None
 
 
 class Engine:

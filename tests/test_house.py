@@ -111,9 +111,7 @@ def lint_imports(directory: Path, *arguments: str) -> subprocess.CompletedProces
     program = Path(sysconfig.get_path("scripts")) / "lint-imports"
     command = [str(program), "--no-cache", "--no-logo", *arguments]
     environment = {**os.environ, "NO_COLOR": "1", "COLUMNS": "200"}
-    return subprocess.run(
-        command, cwd=directory, env=environment, capture_output=True, text=True, check=False
-    )
+    return subprocess.run(command, cwd=directory, env=environment, capture_output=True, text=True, check=False)
 
 
 def contract_name(identifier: str) -> str:

@@ -103,7 +103,4 @@ QUESTIONS: tuple[tuple[str, tuple[str, ...], str], ...] = (
 
 def answered(marks: Mapping[str, str]) -> list[Json]:
     """Return the questions with the uuids of their answers."""
-    return [
-        {"query": query, "uuids": [marks[name] for name in names], "why": why}
-        for query, names, why in QUESTIONS
-    ]
+    return [{"query": query, "uuids": [marks[name] for name in names], "why": why} for query, names, why in QUESTIONS]

@@ -28,9 +28,7 @@ class Session(Transcript):
         else:
             self.line("permission-mode", permissionMode="acceptEdits")
 
-    def bash(
-        self, command: str, description: str, output: str = "", *, code: int = 0, full: str | None = None
-    ) -> None:
+    def bash(self, command: str, description: str, output: str = "", *, code: int = 0, full: str | None = None) -> None:
         """Run a command; `full` is an output so long that only its preview is kept in the record."""
         input_ = {"command": block(command), "description": description}
         if code:
@@ -50,9 +48,7 @@ class Session(Transcript):
         call_id = self.next_call_id()
         for number, text in enumerate(outputs[:-1] if self.release <= LAST_PROGRESS else []):
             data = {"type": "bash_progress", "output": text, "fullOutput": text}
-            self.progress(
-                {**data, "elapsedTimeSeconds": 3 + 4 * number, "totalLines": text.count("\n") + 1}, call_id
-            )
+            self.progress({**data, "elapsedTimeSeconds": 3 + 4 * number, "totalLines": text.count("\n") + 1}, call_id)
         self.bash(command, description, outputs[-1])
 
     def read(self, path: str, content: str, *, offset: int = 1, total: int | None = None) -> None:
@@ -122,12 +118,8 @@ class Session(Transcript):
         """Write the todo list: `x ` opens a done item, `> ` the one under way, `  ` an open one."""
         states = {"x": "completed", ">": "in_progress", " ": "pending"}
         old = self.todos
-        self.todos = [
-            {"content": i[2:], "status": states[i[0]], "activeForm": f"Working on: {i[2:]}"} for i in items
-        ]
-        self.call(
-            "TodoWrite", {"todos": self.todos}, TODOS_WRITTEN, {"oldTodos": old, "newTodos": self.todos}
-        )
+        self.todos = [{"content": i[2:], "status": states[i[0]], "activeForm": f"Working on: {i[2:]}"} for i in items]
+        self.call("TodoWrite", {"todos": self.todos}, TODOS_WRITTEN, {"oldTodos": old, "newTodos": self.todos})
 
     def spawn(self, kind: str, description: str, prompt: str) -> "Session":
         """Start an agent and return its transcript, to be filled and then joined."""
@@ -155,9 +147,7 @@ class Session(Transcript):
         call_id = self.next_call_id()
         if self.release <= LAST_PROGRESS:
             self._copy_into_progress(agent, call_id, prompt)
-        calls = (
-            sum("toolu_" in str(record.get("message", {}).get("content")) for record in agent.records) // 2
-        )
+        calls = sum("toolu_" in str(record.get("message", {}).get("content")) for record in agent.records) // 2
         content = [{"type": "text", "text": prose(answer)}]
         tail = f"agentId: {agent.agent_id}\n<usage>total_tokens: 21480\ntool_uses: {calls}\n</usage>"
         result: Json = {
@@ -187,9 +177,7 @@ class Session(Transcript):
         full = block(full) + "\n"
         name = f"{self.next_call_id()}.txt"
         self.overflow[name] = full
-        place = (
-            f"{HOME}/.claude/projects/-home-mira-work-{self.project}/{self.session_id}/tool-results/{name}"
-        )
+        place = f"{HOME}/.claude/projects/-home-mira-work-{self.project}/{self.session_id}/tool-results/{name}"
         size = f"{len(full) / 1024:.1f}KB"
         preview = full[:PREVIEW_CHARS].rsplit("\n", 1)[0]
         result |= {"stdout": preview, "persistedOutputPath": place, "persistedOutputSize": len(full)}

@@ -15,18 +15,12 @@ def _ci_log() -> str:
     lines = []
     for number, step in enumerate(STEPS):
         for n in range(12):
-            lines.append(
-                f"test\t{step}\t2026-02-11T07:{number:02d}:{n * 4:02d}.0041Z step {n + 1} of 12 finished"
-            )
+            lines.append(f"test\t{step}\t2026-02-11T07:{number:02d}:{n * 4:02d}.0041Z step {n + 1} of 12 finished")
     for n in range(180):
         worker, second = f"gw{n % 4}", 10 + n // 6
         name = ("basket", "orders", "search", "invoice", "voucher")[n % 5]
         state = "FAILED" if n == 133 else "PASSED"
-        test = (
-            "test_checkout.py::test_basket_survives_login"
-            if n == 133
-            else f"test_{name}.py::test_case_{n:03d}"
-        )
+        test = "test_checkout.py::test_basket_survives_login" if n == 133 else f"test_{name}.py::test_case_{n:03d}"
         lines.append(f"test\tRun pytest\t2026-02-11T07:09:{second}.{n:04d}Z [{worker}] {state} tests/{test}")
     lines += [
         "test\tRun pytest\t2026-02-11T07:09:41.0001Z redis-monitor: 07:09:39.118 [0 127.0.0.1:51022] SET basket:77",
@@ -46,9 +40,7 @@ def _redis_flush() -> Session:
         Everybody just presses re-run. I want to know why.
         """)
     s.mark("prompt")
-    s.think(
-        "Get the log of a failed run, and see what differs from local: parallel workers, services, timing."
-    )
+    s.think("Get the log of a failed run, and see what differs from local: parallel workers, services, timing.")
     with s.parallel():
         s.bash(
             "gh run list --workflow test --status failure -L 5",
@@ -134,9 +126,7 @@ def _redis_flush() -> Session:
     s.write("/home/mira/.claude/projects/-home-mira-work-teashop/memory/MEMORY.md", MEMORY)
     s.say("Noted in the project memory: shared services in tests need one namespace per worker.")
     s.end()
-    s.line(
-        "summary", summary="Flaky basket test: xdist workers flushed each other's Redis", leafUuid=s.last_uuid
-    )
+    s.line("summary", summary="Flaky basket test: xdist workers flushed each other's Redis", leafUuid=s.last_uuid)
     return s
 
 

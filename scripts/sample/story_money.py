@@ -162,9 +162,7 @@ def _cents() -> Session:
 
 
 def _missing_cent() -> Session:
-    s = Session(
-        "teashop", "missing-cent", "2026-06-09T08:47:20", release=168, branch="tva", model="claude-opus-4-7"
-    )
+    s = Session("teashop", "missing-cent", "2026-06-09T08:47:20", release=168, branch="tva", model="claude-opus-4-7")
     s.begin()
     s.user("""
         Le total TTC de la facture diffère parfois d'un centime de celui du panier. Exemple : commande 14022,
@@ -230,9 +228,7 @@ def _missing_cent() -> Session:
         et faire la somme d'entiers ensuite. C'est aussi ce que le client voit, ligne par ligne.
         """)
     s.mark("cause")
-    s.user(
-        "D'accord. Arrondi au plus proche, la moitié vers le haut : le comptable ne veut pas de l'arrondi bancaire."
-    )
+    s.user("D'accord. Arrondi au plus proche, la moitié vers le haut : le comptable ne veut pas de l'arrondi bancaire.")
     s.mark("half-up")
     s.write(
         "teashop/rounding.py",

@@ -82,9 +82,7 @@ def _double_click() -> Session:
                 db.get(Order, order_id).state = "paid"
             """,
         )
-    s.say(
-        "Nothing stops a second submit while the first is on its way. Let me look at the three orders in the log."
-    )
+    s.say("Nothing stops a second submit while the first is on its way. Let me look at the three orders in the log.")
     s.bash(
         "grep -hE 'order=(8841|8907|8912)' var/log/app.log | cut -c1-110",
         "Log lines of the three orders",
@@ -170,9 +168,7 @@ def _webhook_race() -> Session:
         twice. So the place to look is the webhook handler.
         """)
     s.mark("rethink")
-    s.say(
-        "Both captures carried the same event id back then, which points at the webhook and not at the form."
-    )
+    s.say("Both captures carried the same event id back then, which points at the webhook and not at the form.")
     with s.parallel():
         s.read("teashop/webhooks.py", WEBHOOKS)
         s.bash(
@@ -292,9 +288,7 @@ def _webhook_race() -> Session:
         """)
     s.mark("cause")
     s.user("convinced. do it, with the migration")
-    s.todo(
-        "> unique constraint and migration", "  claim the event before capturing", "  run all payment tests"
-    )
+    s.todo("> unique constraint and migration", "  claim the event before capturing", "  run all payment tests")
     s.write(
         "migrations/0031_capture_event_unique.sql",
         """
@@ -332,9 +326,7 @@ def _webhook_race() -> Session:
         """,
         ],
     )
-    s.todo(
-        "x unique constraint and migration", "x claim the event before capturing", "x run all payment tests"
-    )
+    s.todo("x unique constraint and migration", "x claim the event before capturing", "x run all payment tests")
     s.say("""
         Done: 30 tests pass, the race test among them. The second delivery blocks on the unique index until
         the first commits, then inserts nothing. I also hand the event id to the provider as idempotency

@@ -65,9 +65,7 @@ def _phone_migration() -> Session:
         SQLite on old Android cannot drop a column (needs 3.35). The usual twelve-step way: create new table,
         copy, drop the old, rename.
         """)
-    s.say(
-        "Old phones have a SQLite without DROP COLUMN, so the table is rebuilt: new table, copy, drop, rename."
-    )
+    s.say("Old phones have a SQLite without DROP COLUMN, so the table is rebuilt: new table, copy, drop, rename.")
     s.interrupt(
         rejected=(
             "Bash",

@@ -80,9 +80,7 @@ def _slow_list() -> Session:
         isoformat in the encoder is visible, but the two lazy loads dominate: stock and tags. The user said
         once that JSON was slow; let me try the encoder quickly since it is one line, and then the loads.
         """)
-    s.say(
-        "JSON encoding shows up too and is a one-line try, so I'll measure it on its own before the queries."
-    )
+    s.say("JSON encoding shows up too and is a one-line try, so I'll measure it on its own before the queries.")
     s.bash(
         "ENCODER=fast oha -n 400 -q 20 --no-tui http://localhost:8000/api/products | grep p95",
         "Measure with another JSON encoder",

@@ -80,9 +80,7 @@ def _twin_notes() -> Session:
     s.mark("same-family")
     s.user("yes, do that. does the id in the client break old app versions?")
     s.think("Old versions send no id. The server must keep generating one then.")
-    s.say(
-        "Old versions send no id, so the server keeps inventing one for them; they stay as they are until updated."
-    )
+    s.say("Old versions send no id, so the server keeps inventing one for them; they stay as they are until updated.")
     s.mark("old-versions")
     with s.parallel():
         s.edit(

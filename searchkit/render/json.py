@@ -2,11 +2,11 @@
 
 import msgspec
 
-from searchkit.engine import Result, Status
 from searchkit.errors import SearchkitError
 from searchkit.ingest import Summary
 from searchkit.render.plain import stamp
 from searchkit.render.snippet import snippet
+from searchkit.results import Result, Status
 from searchkit.types import Counts, Finding, Session
 
 Fields = dict[str, object]

@@ -5,10 +5,10 @@ from collections.abc import Iterator, Mapping
 
 import click
 
-from searchkit.engine import Result, Status
 from searchkit.ingest import Summary
 from searchkit.render.plain import age, count, day, one_line, safe, size
 from searchkit.render.snippet import snippet
+from searchkit.results import Result, Status
 from searchkit.types import Finding, Session
 
 # Findings of one kind that are shown before "and so many more".
