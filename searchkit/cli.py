@@ -16,7 +16,8 @@ import orjson
 from searchkit import __version__, config
 from searchkit.backends.base import Condition
 from searchkit.engine import Engine
-from searchkit.errors import SearchkitError, UsageError
+from searchkit.errors import SearchkitError, SourceError, UsageError
+from searchkit.ingest import Summary
 from searchkit.progress import Bar
 from searchkit.render import json, terminal
 from searchkit.render.plain import count, one_line
@@ -24,6 +25,7 @@ from searchkit.render.plain import count, one_line
 NOTHING_FOUND = 1
 WENT_WRONG = 2
 INTERRUPTED = 130
+MOST_FAILURES = 10
 DEMO_QUESTIONS = (
     "who turned off certificate verification",
     "why were customers charged twice",
@@ -88,20 +90,22 @@ def index(
     no_vectors: bool,
     rebuild: bool,
     no_wait: bool,
-) -> None:
+) -> int:
     """Bring the index up to date."""
     with Engine(index, roots) as engine:
         started = time.monotonic()
         with Bar("words") as bar:
             done = engine.index(bar.update, _say_who_writes, not no_wait, rebuild)
+        _show_summary(done, time.monotonic() - started, as_json)
         if watch:
-            _show_summary(done, time.monotonic() - started, as_json)
             click.echo("Watching. Ctrl-C ends it.", err=True)
             for done in engine.watch(_say_who_writes):
                 if done.files or done.gone:
                     _show_summary(done, 0.0, as_json)
-        else:
-            _show_summary(done, time.monotonic() - started, as_json)
+        elif not engine.status().counts.files:
+            roots_shown = ", ".join(str(root / "projects") for root in engine.settings.roots)
+            raise SourceError(f"there are no transcripts below {roots_shown}", "name another directory with --root")
+    return WENT_WRONG if done.failures else 0
 
 
 @cli.command()
@@ -241,11 +245,17 @@ def _confirmed() -> bool:
     return click.confirm("Forget them?", err=True)
 
 
-def _show_summary(done: Any, seconds: float, as_json: bool) -> None:
+def _show_summary(done: Summary, seconds: float, as_json: bool) -> None:
     if as_json:
         _print_json(json.summary(done, seconds))
     else:
         _print(terminal.summary(done, seconds))
+    for failure in done.failures[:MOST_FAILURES]:
+        _complain(f"not read: {one_line(failure)}", "")
+    if done.failures:
+        more = len(done.failures) - MOST_FAILURES
+        rest = f"and {more:,} more; " if more > 0 else ""
+        click.echo(f"  {rest}all else is indexed; mend or remove these, and the next run reads them", err=True)
 
 
 def _say_who_writes(holder: str) -> None:

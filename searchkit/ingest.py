@@ -14,6 +14,8 @@ from searchkit.sources.base import Source
 
 log = logging.getLogger(__name__)
 
+# Problems that kept a whole file or directory from being read.
+FAILURES = frozenset({"unreadable", "not JSON"})
 # From here on a second process pays for its start, which takes about 0.2 s.
 ELSEWHERE_BYTES = 16 << 20
 
@@ -36,6 +38,7 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     gone: int = 0
     skipped: dict[str, int] = {}
     left_out: dict[str, int] = {}
+    failures: list[str] = []
 
 
 def ingest(source: Source, backend: Backend, on_progress: Callable[[Progress], None] | None = None) -> Summary:
@@ -48,7 +51,7 @@ def ingest(source: Source, backend: Backend, on_progress: Callable[[Progress], N
     is_much = source.behind(seen).bytes >= ELSEWHERE_BYTES
     with _no_collection():
         for batch in batches_from_elsewhere(source, seen) if is_much else batches(source.changes(seen)):
-            backend.write(batch)
+            backend.write([entry for entry in batch if not entry.change.is_passed_over])
             summary.add(batch)
             if on_progress is not None:
                 on_progress(summary.progress(batch))
@@ -77,6 +80,7 @@ class _Summary:
         self._bytes = self._records = self._gone = 0
         self._skipped: Counter[str] = Counter()
         self._left_out: Counter[str] = Counter()
+        self._failures: list[str] = []
 
     def add(self, batch: list[Entry]) -> None:
         for entry in batch:
@@ -84,10 +88,15 @@ class _Summary:
             self._gone += change.is_gone
             self._bytes += change.bytes_read
             self._records += len(change.records)
-            if not change.is_gone:
+            if not change.is_gone and change.checkpoint is not None:
                 self._files.add(change.file)
             self._skipped.update(problem.kind for problem in change.problems)
             self._left_out.update(change.left_out)
+            self._failures += [
+                f"{change.file}: {problem.detail}" for problem in change.problems if problem.kind in FAILURES
+            ]
+            if change.tally.lines and change.tally.torn == change.tally.lines:
+                self._failures.append(f"{change.file}: not JSON lines, none of its lines is a record")
 
     def progress(self, batch: list[Entry]) -> Progress:
         left = batch[-1].change.bytes_left
@@ -101,4 +110,5 @@ class _Summary:
             gone=self._gone,
             skipped=dict(sorted(self._skipped.items())),
             left_out=dict(sorted(self._left_out.items())),
+            failures=sorted(set(self._failures)),
         )

@@ -198,7 +198,8 @@ class Change(msgspec.Struct, frozen=True, kw_only=True, gc=False, array_like=Tru
 
     A large file comes as several changes. `is_restart` says that the file is read from its
     beginning, so that earlier problems of it are void. The tally is that of the whole file so far,
-    while `left_out` counts what this change alone kept out.
+    while `left_out` counts what this change alone kept out. What was passed over could not even be
+    looked at: every run tells of it, and nothing is kept.
     """
 
     file: str
@@ -211,6 +212,7 @@ class Change(msgspec.Struct, frozen=True, kw_only=True, gc=False, array_like=Tru
     left_out: Mapping[str, int] = {}
     is_restart: bool = False
     is_gone: bool = False
+    is_passed_over: bool = False
     moved_from: str | None = None
     bytes_read: int = 0
     bytes_left: int = 0

@@ -1,7 +1,6 @@
 """Which files below a root are read, as what, and what happens when they cannot be read or go away."""
 
 import builtins
-import logging
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -12,7 +11,7 @@ import pytest
 from searchkit.backends.base import Backend
 from searchkit.errors import RootMissing, SourceError
 from searchkit.sources.claude import ClaudeSource
-from searchkit.sources.claude.layout import found, is_home_of
+from searchkit.sources.claude.layout import is_home_of
 from tests.answers import OTHER, SESSION, facts_in, problems_of, read, session_of, spoken, texts
 from tests.transcript import Home, Transcript
 
@@ -53,9 +52,9 @@ def test_file_is_known_by_its_place(
     """A file's path says what it is, of which session and agent, and whether it yields to any other."""
     home.write(home.root / path, b"")
 
-    (item,) = found(home.root)
+    (change,) = read(home.root)
 
-    origin = item.origin
+    origin = change.origin
     assert (kind, session, agent, is_copy) == (origin.kind, origin.session, origin.agent, origin.is_copy)
 
 
@@ -80,7 +79,7 @@ def test_other_files_are_left_alone(home: Home, path: str) -> None:
     """What is no transcript and no known side file is not read."""
     home.write(home.root / path, b"{}")
 
-    assert [] == list(found(home.root))
+    assert [] == read(home.root)
 
 
 HOMES = [
@@ -127,21 +126,18 @@ def test_root_may_itself_be_a_link(home: Home, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("is_directory", [False, True], ids=["file", "directory"])
-def test_link_out_of_the_root_is_not_followed(
-    home: Home, tmp_path: Path, is_directory: bool, caplog: pytest.LogCaptureFixture
-) -> None:
-    """Neither a file nor a directory outside of the root is read through a link, and that is logged."""
+def test_link_out_of_the_root_is_not_followed(home: Home, tmp_path: Path, is_directory: bool) -> None:
+    """Neither a file nor a directory outside of the root is read through a link, and that is told."""
     outside = Transcript(tmp_path / "outside" / "secret.jsonl", OTHER)
     outside.prompt("secret")
     target = outside.path.parent if is_directory else outside.path
     (home.project() / ("link" if is_directory else "link.jsonl")).symlink_to(target)
     home.session(SESSION).prompt("hello")
 
-    with caplog.at_level(logging.WARNING):
-        changes = read(home.root)
+    changes = read(home.root)
 
     assert [("prompt", "user", "hello")] == spoken(changes)
-    assert "symbolic link" in caplog.text
+    assert ["link out of the root"] == [problem.kind for change in changes for problem in change.problems]
 
 
 def test_overflow_is_not_read_through_a_link(home: Home, tmp_path: Path) -> None:

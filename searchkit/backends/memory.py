@@ -142,6 +142,7 @@ class MemoryBackend:
         if change.is_gone:
             if change.file in self._files:
                 self._files[change.file].is_gone = True
+                self._files[change.file].checkpoint = change.checkpoint
             return
         file = self._open(change, [record for record, _ in records])
         for record, said in records:

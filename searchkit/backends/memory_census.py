@@ -11,7 +11,7 @@ from searchkit.types import Counts, Fact, Kind, Session, Usage
 
 # A first prompt serves as a title where there is no other; this much of it.
 TITLE_CHARACTERS = 100
-TITLES = ("custom-title", "ai-title", "summary", "index-summary")
+TITLES = ("custom-title", "ai-title", "summary", "index-title", "index-summary")
 _TYPED = (Kind.PROMPT, Kind.COMMAND, Kind.HISTORY)
 
 
@@ -141,6 +141,7 @@ def _title(held: Held, told: list[Fact], at_home: list[Holding], own: list[Store
         or _latest(told, "ai-title")
         or _latest(named, "summary")
         or _latest(told, "summary")
+        or _latest(told, "index-title")
         or _latest(told, "index-summary")
         or _first_prompt(own)
     )

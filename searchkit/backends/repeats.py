@@ -65,6 +65,6 @@ def _preference(part: Candidate) -> tuple[int, bool, int, str]:
     return part.standing, part.time is None, part.time or 0, part.id
 
 
-def _age(part: Candidate) -> tuple[tuple[str, int], str]:
+def _age(part: Candidate) -> tuple[int, tuple[str, int], str]:
     """Order what stands in for one result; two texts of one record are told apart by their ids."""
-    return part.order, part.id
+    return part.time or 0, part.order, part.id

@@ -60,6 +60,7 @@ def summary(done: Summary, seconds: float) -> Fields:
         "gone": done.gone,
         "skipped": dict(done.skipped),
         "left_out": dict(done.left_out),
+        "failures": list(done.failures),
         "seconds": round(seconds, 2),
     }
 

@@ -60,7 +60,7 @@ def sessions(found: list[Session], width: int, now: float) -> Iterator[str]:
 
 def summary(done: Summary, seconds: float) -> Iterator[str]:
     """Show what an index run did, what it left out, and what it could not read."""
-    if not (done.files or done.gone):
+    if not (done.files or done.gone or done.failures):
         yield "Everything is up to date."
         return
     yield (f"Read {count(done.files, 'file')}, {size(done.bytes)}, {count(done.records, 'record')} in {seconds:.1f} s.")

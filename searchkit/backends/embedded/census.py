@@ -23,7 +23,8 @@ _LATEST = """
 _HAS = "EXISTS (SELECT 1 FROM facts JOIN names ON names.id = facts.name WHERE facts.session = sessions.id AND {test})"
 _SESSIONS = f"""
 SELECT sessions.id, sessions.name, {_LATEST.format(name="project")}, {_LATEST.format(name="custom-title")},
-  {_LATEST.format(name="ai-title")}, {_LATEST.format(name="summary")}, {_LATEST.format(name="index-summary")},
+  {_LATEST.format(name="ai-title")}, {_LATEST.format(name="summary")}, {_LATEST.format(name="index-title")},
+  {_LATEST.format(name="index-summary")},
   {_LATEST.format(name="branch")}, started, ended,
   (SELECT count(*) FROM records WHERE records.session = sessions.id),
   (SELECT count(*) FROM parts JOIN records ON records.id = record WHERE records.session = sessions.id
@@ -98,7 +99,7 @@ def _where(condition: Condition) -> tuple[str, list[object]]:
             tests.append(_HAS.format(test=f"names.name = '{name}' AND value LIKE ? ESCAPE '\\'"))
             values.append(f"%{_literal(wanted)}%")
     if condition.title is not None:
-        titles = "names.name IN ('custom-title', 'ai-title', 'summary', 'index-summary')"
+        titles = "names.name IN ('custom-title', 'ai-title', 'summary', 'index-title', 'index-summary')"
         tests.append(_HAS.format(test=f"{titles} AND value LIKE ? ESCAPE '\\'"))
         values.append(f"%{_literal(condition.title)}%")
     if condition.file is not None:
@@ -126,31 +127,13 @@ def _literal(text: str) -> str:
 
 
 def _session(connection: sqlite3.Connection, unpacker: Unpacker, row: tuple[Any, ...]) -> Session:
-    (
-        number,
-        name,
-        project,
-        custom,
-        ai,
-        summary,
-        listed,
-        branch,
-        started,
-        ended,
-        records,
-        prompts,
-        agents,
-        is_gone,
-    ) = row
+    number, name, project, custom, ai, summary, *rest = row
+    indexed_title, indexed_summary, branch, started, ended, records, prompts, agents, is_gone = rest
+    title = custom or ai or _summary(connection, number) or summary or indexed_title or indexed_summary
     return Session(
         id=name,
         project=project,
-        title=custom
-        or ai
-        or _summary(connection, number)
-        or summary
-        or listed
-        or _first_prompt(connection, unpacker, number),
+        title=title or _first_prompt(connection, unpacker, number),
         branch=branch,
         started=started,
         ended=ended,

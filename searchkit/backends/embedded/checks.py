@@ -15,6 +15,8 @@ _AT = "JOIN files ON files.id = records.file WHERE records.line > 0"
 
 # Each query yields path, line and detail.
 _QUERIES = {
+    "not JSON lines": """
+        SELECT path, 0, 'none of its ' || lines || ' lines is a record' FROM files WHERE lines > 0 AND torn = lines""",
     "invalid uuid": f"""
         SELECT path, line, substr(uuid, 1, 60) FROM records {_AT} AND typeof(uuid) = 'text' AND flags & {LINK}""",
     "duplicate uuid": f"""

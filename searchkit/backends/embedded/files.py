@@ -51,11 +51,15 @@ class Files:
         """Find or make the row of a change's file, and put right what a new beginning makes void."""
         execute = self._connection.execute
         if change.is_gone:
-            execute("UPDATE files SET is_gone = 1 WHERE path = ?", (change.file,))
+            execute("UPDATE files SET is_gone = 1, checkpoint = ? WHERE path = ?", (change.checkpoint, change.file))
             return None
         if change.moved_from is not None:
             execute("DELETE FROM files WHERE path = ? AND checkpoint IS NULL", (change.file,))
             execute("UPDATE OR IGNORE files SET path = ? WHERE path = ?", (change.file, change.moved_from))
+            # The path is part of what makes a place a home.
+            moved = "SELECT DISTINCT record FROM places JOIN files ON files.id = file WHERE path = ?"
+            for (record,) in execute(moved, (change.file,)).fetchall():
+                choose_home(self._connection, record)
         found = execute("SELECT id FROM files WHERE path = ?", (change.file,)).fetchone()
         origin = change.origin
         session = self._names.session(origin.session)

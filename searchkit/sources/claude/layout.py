@@ -1,10 +1,9 @@
 """Where Claude Code puts things below a root, and what each file therefore is."""
 
-import logging
 import os
 import re
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from enum import StrEnum
 from pathlib import Path
 
@@ -13,8 +12,7 @@ import msgspec
 from searchkit.errors import RootMissing, SourceError
 from searchkit.types import Origin
 
-log = logging.getLogger(__name__)
-
+LINK_OUT = "a symbolic link out of the root is not followed"
 COPY_AGENTS = ("acompact-", "aside_question-")
 SUGGESTION_AGENT = "aprompt_suggestion-"
 # Claude Code cuts the name of a project directory here and appends a hash of the path.
@@ -77,13 +75,16 @@ def check(root: Path) -> None:
         ) from error
 
 
-def found(root: Path) -> Iterator[Found]:
-    """Yield every file below `root` that can hold something to search."""
-    for path, entry_stat in _files(str(root / "projects"), str(root.resolve())):
+PassOver = Callable[[str, str], None]
+
+
+def found(root: Path, pass_over: PassOver = lambda path, why: None) -> Iterator[Found]:
+    """Yield every file below `root` that can hold something to search; tell of what cannot be looked at, and why."""
+    for path, entry_stat in _files(str(root / "projects"), str(root.resolve()), pass_over):
         origin = _in_project(Path(path).relative_to(root / "projects").parts)
         if origin is not None:
             yield Found(path=path, stat=entry_stat, origin=origin)
-    yield from _beside_projects(root)
+    yield from _beside_projects(root, pass_over)
 
 
 def overflow_places(path: str, origin: Origin, recorded: Sequence[str]) -> Iterator[str]:
@@ -152,11 +153,11 @@ def _in_project(parts: tuple[str, ...]) -> Origin | None:
     return Origin(kind=FileKind.SESSION, session=stem, project_directory=project, is_copy=name.endswith(".backup"))
 
 
-def _beside_projects(root: Path) -> Iterator[Found]:
-    for path, entry_stat in _files(str(root), str(root.resolve()), depth=1):
+def _beside_projects(root: Path, pass_over: PassOver) -> Iterator[Found]:
+    for path, entry_stat in _files(str(root), str(root.resolve()), pass_over, depth=1):
         if os.path.basename(path) == "history.jsonl":
             yield Found(path=path, stat=entry_stat, origin=Origin(kind=FileKind.HISTORY))
-    for path, entry_stat in _files(str(root / "todos"), str(root.resolve()), depth=1):
+    for path, entry_stat in _files(str(root / "todos"), str(root.resolve()), pass_over, depth=1):
         session, _, agent = Path(path).stem.partition("-agent-")
         if path.endswith(".json"):
             origin = Origin(
@@ -166,41 +167,41 @@ def _beside_projects(root: Path) -> Iterator[Found]:
                 agent=None if agent in ("", session) else agent,
             )
             yield Found(path=path, stat=entry_stat, origin=origin)
-    for path, entry_stat in _files(str(root / "tasks"), str(root.resolve()), depth=2):
+    for path, entry_stat in _files(str(root / "tasks"), str(root.resolve()), pass_over, depth=2):
         directory, name = os.path.split(path)
         if name.endswith(".json") and not name.startswith("."):
             origin = Origin(kind=FileKind.TODO, is_document=True, session=os.path.basename(directory))
             yield Found(path=path, stat=entry_stat, origin=origin)
-    for path, entry_stat in _files(str(root / "plans"), str(root.resolve()), depth=1):
+    for path, entry_stat in _files(str(root / "plans"), str(root.resolve()), pass_over, depth=1):
         if path.endswith(".md"):
             yield Found(path=path, stat=entry_stat, origin=Origin(kind=FileKind.PLAN, is_document=True))
 
 
-def _files(directory: str, root: str, depth: int = 100) -> Iterator[tuple[str, os.stat_result]]:
+def _files(directory: str, root: str, pass_over: PassOver, depth: int = 100) -> Iterator[tuple[str, os.stat_result]]:
     """Walk a directory; links that leave the root, pipes and what cannot be listed are passed over."""
     try:
         entries = sorted(os.scandir(directory), key=lambda entry: entry.name)
     except FileNotFoundError:
         return
     except OSError as error:
-        log.warning("cannot list %s: %s", directory, error.strerror)
+        pass_over(directory, error.strerror or "cannot be listed")
         return
     for entry in entries:
         if not entry.name.isprintable() and not _is_text(entry.name):
-            log.warning("the name of %r is not UTF-8; it is not read", entry.path)
+            pass_over(os.fsencode(entry.path).decode("utf-8", "replace"), "its name is not UTF-8")
             continue
         try:
             if entry.is_symlink() and not _stays_inside(entry.path, root):
-                log.warning("%s is a symbolic link out of the root and is not followed", entry.path)
+                pass_over(entry.path, LINK_OUT)
                 continue
             entry_stat = entry.stat()
         except OSError as error:
-            log.warning("cannot look at %s: %s", entry.path, error.strerror)
+            pass_over(entry.path, error.strerror or "cannot be looked at")
             continue
         if stat.S_ISDIR(entry_stat.st_mode):
             # A link to a directory could lead in a circle; its files are found at their own place.
             if depth > 1 and not entry.is_symlink():
-                yield from _files(entry.path, root, depth - 1)
+                yield from _files(entry.path, root, pass_over, depth - 1)
         elif stat.S_ISREG(entry_stat.st_mode):
             yield entry.path, entry_stat
 

@@ -24,6 +24,8 @@ WARMUP = "Warmup"
 EMPTY = Context()
 # Puts an agent's surroundings behind any that its session's own transcript names.
 AGENT_LINES = 1 << 40
+# Torn lines of a piece that are noted one by one; more of them are only counted.
+MOST_TORN = 1000
 # A call whose result never comes must not stay in the checkpoint for ever.
 MOST_OPEN_CALLS = 256
 _AGENT_ID = re.compile(r"agentId: ([\w-]+)")
@@ -87,7 +89,8 @@ class Reader:
             envelope = open_envelope(line)
             if envelope is None:
                 self.torn += 1
-                self.problems.append(Problem(kind="torn line", line=number, detail=f"{len(line)} bytes"))
+                if self.torn <= MOST_TORN:
+                    self.problems.append(Problem(kind="torn line", line=number, detail=f"{len(line)} bytes"))
             else:
                 self._record(number, envelope, line)
         for call, (position, progress) in self._running.items():

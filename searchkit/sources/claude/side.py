@@ -7,7 +7,7 @@ import msgspec
 import orjson
 
 from searchkit.sources.claude.layout import FileKind
-from searchkit.sources.claude.values import mapping, milliseconds, synthetic_uuid, text
+from searchkit.sources.claude.values import count, mapping, milliseconds, synthetic_uuid, text
 from searchkit.sources.jsonl import decode
 from searchkit.types import Block, Context, Fact, Kind, Origin, Record, Role, Standing
 
@@ -114,7 +114,9 @@ def _sessions_index(data: dict[str, object]) -> Document:
         ):
             value = text(entry.get(key))
             if value:
-                facts.append(Fact(session=session, name=name, value=value))
+                # Of several versions of the index the one written last holds.
+                changed = count(entry.get("fileMtime"))
+                facts.append(Fact(session=session, name=name, value=value, line=changed))
         blocks = [
             (Kind.TITLE, text(entry.get("summary")) or ""),
             (Kind.TITLE, text(entry.get("customTitle")) or ""),

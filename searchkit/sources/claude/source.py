@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 
 from searchkit.sources.claude.blocks import persisted_path
-from searchkit.sources.claude.layout import GROWING, FileKind, Found, check, found, overflow_places
+from searchkit.sources.claude.layout import GROWING, LINK_OUT, FileKind, Found, check, found, overflow_places
 from searchkit.sources.claude.records import Memory, Reader
 from searchkit.sources.claude.side import read_document, read_history
 from searchkit.sources.jsonl import Growth, Mark, Piece, compare, decode, pieces
@@ -26,6 +26,7 @@ class Checkpoint(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     mark: Mark
     memory: Memory = Memory()
     tally: Tally = Tally()
+    is_gone: bool = False
 
 
 class ClaudeSource:
@@ -45,7 +46,9 @@ class ClaudeSource:
     def changes(self, seen: Mapping[str, bytes], /) -> Iterator[Change]:
         """Yield what is new: newest transcripts first, copies after originals, side files last."""
         checkpoints = {file: _DECODE(checkpoint) for file, checkpoint in seen.items()}
-        present = {item.path: item for root in self._roots for item in found(root)}
+        passed_over: dict[str, str] = {}
+        present = {item.path: item for root in self._roots for item in found(root, passed_over.__setitem__)}
+        yield from (_passed_over(path, why) for path, why in passed_over.items())
         moved = _moved(present, checkpoints)
         yield from self._departures(present, checkpoints, set(moved.values()))
         changed = _jobs(present, checkpoints, moved)
@@ -66,7 +69,8 @@ class ClaudeSource:
     def behind(self, seen: Mapping[str, bytes], /) -> Behind:
         """Say how much is new, without reading any of it."""
         checkpoints = {file: _DECODE(checkpoint) for file, checkpoint in seen.items()}
-        jobs = _jobs({item.path: item for root in self._roots for item in found(root)}, checkpoints, {})
+        present = {item.path: item for root in self._roots for item in found(root)}
+        jobs = _jobs(present, checkpoints, {})
         return Behind(files=len(jobs), bytes=sum(job.size for job in jobs))
 
     def _departures(
@@ -74,9 +78,11 @@ class ClaudeSource:
     ) -> Iterator[Change]:
         """Say which files below the roots are gone; one that merely cannot be listed now is not."""
         roots = tuple(str(root) + os.sep for root in self._roots)
-        for file in checkpoints:
-            if file not in present and file not in moved and file.startswith(roots) and not os.path.lexists(file):
-                yield Change(file=file, origin=Origin(kind=""), checkpoint=None, is_gone=True)
+        for file, checkpoint in checkpoints.items():
+            is_known = checkpoint.is_gone or file in present or file in moved
+            if not is_known and file.startswith(roots) and not os.path.lexists(file):
+                gone = _ENCODE(msgspec.structs.replace(checkpoint, is_gone=True))
+                yield Change(file=file, origin=Origin(kind=""), checkpoint=gone, is_gone=True)
 
 
 class _Job:
@@ -88,7 +94,8 @@ class _Job:
         self._checkpoint = checkpoint
         stat, mark = item.stat, checkpoint.mark if checkpoint else Mark()
         same = (stat.st_dev, stat.st_ino, stat.st_size, stat.st_mtime_ns)
-        self.is_same = moved_from is None and same == (mark.device, mark.inode, mark.size, mark.modified)
+        is_known = checkpoint is not None and not checkpoint.is_gone and moved_from is None
+        self.is_same = is_known and same == (mark.device, mark.inode, mark.size, mark.modified)
         self.size = max(0, stat.st_size - mark.offset)
 
     def changes(self) -> Iterator[Change]:
@@ -184,6 +191,17 @@ def _jobs(present: Mapping[str, Found], checkpoints: Mapping[str, Checkpoint], m
         for path, item in sorted(present.items(), key=lambda pair: _reading_order(pair[1]))
     ]
     return [job for job in jobs if not job.is_same]
+
+
+def _passed_over(path: str, why: str) -> Change:
+    kind = "link out of the root" if why == LINK_OUT else "unreadable"
+    return Change(
+        file=path,
+        origin=Origin(kind=""),
+        checkpoint=None,
+        problems=[Problem(kind=kind, line=0, detail=why)],
+        is_passed_over=True,
+    )
 
 
 def _reading_order(item: Found) -> tuple[bool, bool, int, str]:
