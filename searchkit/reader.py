@@ -32,6 +32,9 @@ BATCH_BYTES = 8 << 20
 BATCH_CHANGES = 2_000
 # Batches that may wait, each of some megabytes, while another is written.
 AHEAD = 2
+# -P and the path of this process: nothing that lies in the current directory may run, and what this
+# process can import the other one can too.
+_PROGRAM = "import sys; sys.path[:] = sys.argv[1:]; from searchkit.reader import main; main()"
 _LENGTH = struct.Struct("<Q")
 
 
@@ -59,7 +62,7 @@ def batches(changes: Iterable[Change]) -> Iterator[list[Entry]]:
 def batches_from_elsewhere(source: Source, seen: Mapping[str, bytes]) -> Iterator[list[Entry]]:
     """Let another process read, one batch ahead; where none can be had, read here."""
     request = Request(roots=[str(root) for root in source.roots], seen=dict(seen))
-    command = [sys.executable, "-c", "from searchkit.reader import main; main()"]
+    command = [sys.executable, "-P", "-c", _PROGRAM, *filter(None, sys.path)]
     try:
         process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     except OSError:

@@ -141,6 +141,10 @@ class Part(msgspec.Struct, frozen=True, kw_only=True, gc=False, array_like=True)
     fields: tuple[Field, ...] = ()
 
 
+# The name of the fact that a call has a result, where that result is blank and makes no part.
+ANSWERED = "answered"
+
+
 class Fact(msgspec.Struct, frozen=True, kw_only=True, gc=False, array_like=True):
     """Something known of a session or one of its agents: a title, a tag, the call that started it."""
 

@@ -11,7 +11,7 @@ from searchkit.backends import memory_census, memory_settle
 from searchkit.backends.base import Batch, Condition, Entry, Hit, Holding, Stored
 from searchkit.backends.memory_held import TRANSCRIPTS, File, Sighting, Sightings, link, parts, ranked
 from searchkit.backends.memory_settle import Key, key
-from searchkit.types import Change, Counts, Fact, Finding, Link, Part, Record, Session, Usage
+from searchkit.types import Change, Counts, Fact, Finding, Link, Part, Record, Session, Standing, Usage
 
 
 class MemoryBackend:
@@ -41,7 +41,7 @@ class MemoryBackend:
 
     def settle(self) -> None:
         """Decide, in every session, which parts only repeat others, and drop needless stand-ins."""
-        settled = memory_settle.settle(self._records, self._spans)
+        settled = memory_settle.settle(self._records, self._spans, self._facts.values())
         self._repeats = settled.repeats
         for dropped in settled.dropped:
             self._drop(dropped)
@@ -212,7 +212,9 @@ class MemoryBackend:
                 )
             )
         if record.session is not None:
-            self._span(record.session).extend(record.time, file.origin.kind in TRANSCRIPTS)
+            # A stand-in may go again, and its time with it.
+            time = None if record.standing is Standing.STAND_IN else record.time
+            self._span(record.session).extend(time, file.origin.kind in TRANSCRIPTS)
 
     def _learn(self, fact: Fact) -> None:
         """Keep a fact, or raise its line; of several leaves on one line the greatest stays."""

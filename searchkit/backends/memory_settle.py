@@ -6,7 +6,7 @@ import msgspec
 
 from searchkit.backends.memory_held import Sightings, parts, ranked, standing
 from searchkit.backends.repeats import Candidate, judge
-from searchkit.types import Kind, Part, Standing
+from searchkit.types import ANSWERED, Fact, Kind, Part, Standing
 
 # A part by its record, its block and its text.
 Key = tuple[str, int, int]
@@ -24,9 +24,10 @@ def key(part: Part) -> Key:
     return part.uuid, part.block, part.digest
 
 
-def settle(records: Mapping[str, Sightings], sessions: Iterable[str]) -> Settled:
+def settle(records: Mapping[str, Sightings], sessions: Iterable[str], facts: Iterable[Fact]) -> Settled:
     """Judge every session; a part that several of them hold is judged in that of its home."""
     settled = Settled()
+    blank = [fact for fact in facts if fact.name == ANSWERED]
     for session in sessions:
         held = _held(records, session)
         answered = [
@@ -34,6 +35,7 @@ def settle(records: Mapping[str, Sightings], sessions: Iterable[str]) -> Settled
             for candidate, part in held
             if part.call and part.kind is Kind.TOOL_RESULT and candidate.standing < Standing.STAND_IN
         ]
+        answered += [fact.value for fact in blank if fact.session == session]
         verdict = judge([candidate for candidate, _ in held], answered)
         keys = {candidate.key: key(part) for candidate, part in held}
         own = {number for number, (uuid, *_) in keys.items() if ranked(records[uuid])[0].session == session}

@@ -139,7 +139,7 @@ _ESCAPE = re.compile(r"\\(?:u([dD][89a-fA-F][0-9a-fA-F]{2})(?:\\u([dD][c-fC-F][0
 
 def _mended(line: bytes) -> object:
     try:
-        return json.loads(_ESCAPE.sub(_paired, line.decode("utf-8", "replace")))
+        return json.loads(_ESCAPE.sub(_paired, line.decode("utf-8-sig", "replace")))
     except (ValueError, RecursionError):
         return None
 

@@ -29,8 +29,8 @@ class EmbeddedBackend(Catalog):
     def follow(self) -> None:
         """Bring the derived stores up to date with the catalog."""
         keyword = self._open_keyword()
-        while texts := list(self._texts_after(keyword.highest())):
-            keyword.add(texts)
+        while keyword.highest() < (last := self._last_part()):
+            keyword.add(self._texts_between(keyword.highest(), last))
 
     def drop_derived(self) -> None:
         """Throw the derived stores away; `follow` makes them anew from the catalog."""
@@ -51,10 +51,14 @@ class EmbeddedBackend(Catalog):
                 hits.append(Hit(stored=found, score=score))
         return hits[:limit]
 
-    def _texts_after(self, number: int) -> Iterator[tuple[int, str]]:
+    def _last_part(self) -> int:
+        return int(self._connection.execute("SELECT ifnull(max(id), 0) FROM parts").fetchone()[0])
+
+    def _texts_between(self, first: int, last: int) -> Iterator[tuple[int, str]]:
+        """Yield the texts behind one number up to another, as many as one commit should hold."""
         rows = self._connection.execute(
-            "SELECT id, chunk, start, length FROM parts WHERE id > ? ORDER BY id LIMIT ?",
-            (number, FOLLOW_PARTS),
+            "SELECT id, chunk, start, length FROM parts WHERE id > ? AND id <= ? ORDER BY id LIMIT ?",
+            (first, last, FOLLOW_PARTS),
         )
         for part, *place in rows:
             yield part, self._unpacker.text(*place)

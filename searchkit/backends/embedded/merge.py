@@ -45,6 +45,7 @@ class Known:
     def __init__(self, connection: sqlite3.Connection) -> None:
         """Write through `connection`, inside the caller's transaction."""
         self._connection = connection
+        self._touched: set[int] = set()
 
     def place(self, home: Home, sight: Sight) -> Home:
         """Add a place to a record; a line of the same file that was replaced gives way to it."""
@@ -73,12 +74,18 @@ class Known:
         return home._replace(is_shared=True)
 
     def tell(self, home: Home, sight: Sight, told: Sequence[tuple[int, Telling]]) -> None:
-        """Say which parts a place tells, and let the record read as the best of its places shows it."""
+        """Say which parts a place tells."""
         self._connection.executemany(
             f"INSERT OR REPLACE INTO tellings VALUES ({', '.join('?' * 9)})",
             [(part, sight.file, sight.line, *telling) for part, telling in told],
         )
-        choose_home(self._connection, home.id)
+        self._touched.add(home.id)
+
+    def choose_homes(self) -> None:
+        """Let the records that got places read as the best of these shows them."""
+        for record in self._touched:
+            choose_home(self._connection, record)
+        self._touched.clear()
 
     def texts(self, record: int) -> dict[tuple[int, int], int]:
         """Return the parts of a record by block and digest."""

@@ -7,7 +7,7 @@ from searchkit.backends.embedded.erase import erase_parts
 from searchkit.backends.embedded.keys import part_id
 from searchkit.backends.embedded.writer import KINDS, MOST_VARIABLES
 from searchkit.backends.repeats import Candidate, judge
-from searchkit.types import Kind, Standing
+from searchkit.types import ANSWERED, Kind, Standing
 
 # Sessions settled in one transaction: enough that its cost vanishes, few enough that none waits.
 SESSIONS_AT_ONCE = 200
@@ -22,6 +22,7 @@ _PARTS = """
 SELECT parts.id, uuid, block, variant, digest, parts.standing, time, call, path, abs(line), parts.repeats, parts.session
 FROM parts JOIN records ON records.id = parts.record JOIN files ON files.id = records.file WHERE parts.id IN
 """
+_ANSWERED = "SELECT value FROM facts WHERE session = ? AND name = (SELECT id FROM names WHERE name = ?)"
 _FIND_PARENTS = """
 UPDATE records SET missing_parent = NULL,
   parent = (SELECT id FROM records AS parents WHERE parents.uuid = records.missing_parent)
@@ -48,6 +49,7 @@ def settle(connection: sqlite3.Connection, session: int) -> None:
         secondary = {digest for _, digest, standing, _, _, repeats in rows if standing or repeats is not None}
         result = KINDS.index(Kind.TOOL_RESULT)
         answered = [call for _, _, standing, call, kind, _ in rows if kind == result and standing < Standing.STAND_IN]
+        answered += [row[0] for row in connection.execute(_ANSWERED, (session, ANSWERED))]
         concerned = [part for part, digest, *_ in rows if digest in secondary]
         _decide(connection, session, concerned, [call for call in answered if call])
     connection.execute("UPDATE sessions SET is_settled = 1 WHERE id = ?", (session,))

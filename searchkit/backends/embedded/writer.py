@@ -18,7 +18,7 @@ from searchkit.backends.embedded.merge import Home, Known, Sight, Telling, is_sh
 from searchkit.backends.embedded.names import Names
 from searchkit.backends.embedded.schema import BOUNDARY, CALLED_BY_PARENT, FORKED, LINK, SIDECHAIN
 from searchkit.backends.embedded.texts import Packer
-from searchkit.types import Fact, Kind, Part, Record, Role, Usage
+from searchkit.types import Fact, Kind, Part, Record, Role, Standing, Usage
 
 KINDS = tuple(Kind)
 ROLES = tuple(Role)
@@ -86,7 +86,8 @@ class Writer:
             if record.session != session_name:
                 session_name, session = record.session or "", self._names.session(record.session)
             times = spans.setdefault(session, [])
-            if record.time is not None:
+            if record.time is not None and record.standing is not Standing.STAND_IN:
+                # A stand-in may go again, and its time with it.
                 times.append(record.time)
             self._record(record, parts, row, session)
         self._connection.executemany(
@@ -255,6 +256,7 @@ class Writer:
         connection = self._connection
         self._packer.flush()
         self._flush_records()
+        self._known.choose_homes()
         connection.executemany("INSERT INTO chunks VALUES (?, ?, ?, ?)", self._packer.chunks)
         connection.executemany("INSERT OR IGNORE INTO touches VALUES (?, ?, ?)", self._touches)
         connection.executemany(

@@ -18,7 +18,7 @@ from searchkit.sources.claude.layout import COPY_AGENTS, SUGGESTION_AGENT, is_ho
 from searchkit.sources.claude.tags import classify
 from searchkit.sources.claude.values import count, mapping, milliseconds, synthetic_uuid, text
 from searchkit.sources.jsonl import decode
-from searchkit.types import Block, Context, Fact, Kind, Origin, Problem, Record, Role, Standing, Touch, Usage
+from searchkit.types import ANSWERED, Block, Context, Fact, Kind, Origin, Problem, Record, Role, Standing, Touch, Usage
 
 WARMUP = "Warmup"
 EMPTY = Context()
@@ -133,7 +133,7 @@ class Reader:
                 if record_type not in _KNOWN:
                     self.problems.append(Problem(kind="unknown type", line=number, detail=record_type[:80]))
         if blocks:
-            blocks = self._heard(blocks)
+            blocks = self._heard(blocks, is_own=record_type != "progress")
         context = self._context(envelope, message)
         if session is not None:
             self._note(number, envelope, context, session, agent)
@@ -213,6 +213,9 @@ class Reader:
             return block
         tool = self._calls.pop(call, None)
         self._running.pop(call, None)
+        if session is not None and (not block.text or block.text.isspace()):
+            # It makes no part, and yet nothing must stand in for it any more.
+            self._fact(session, None, ANSWERED, call)
         if session is not None and (tool is None or tool in _STARTERS):
             agent = text(unpack(envelope.tool_use_result).get("agentId"))
             if agent is None and (match := _AGENT_ID.search(block.text)):
@@ -241,7 +244,7 @@ class Reader:
         elif head.type == "agent_progress":
             if call and session:
                 self._fact(session, head.agent, "call", call)
-            blocks = events.agent_progress_blocks(unpack(envelope.data))
+            blocks = [block for block in events.agent_progress_blocks(unpack(envelope.data)) if block.text != WARMUP]
             return Standing.COPY, [msgspec.structs.replace(block, text=self._whole(block)) for block in blocks]
         elif call and envelope.data and envelope.uuid and not (self._is_warmup or self._is_suggestion):
             # A call prints hundreds of these, each repeating the last: only the newest is worth keeping.
@@ -249,15 +252,19 @@ class Reader:
             self._running[call] = (len(self.records), envelope.data)
         return Standing.STAND_IN, []
 
-    def _heard(self, blocks: Iterable[Block]) -> list[Block]:
-        """Leave out what nobody said: empty thinking, warm-ups, suggested prompts."""
+    def _heard(self, blocks: Iterable[Block], is_own: bool) -> list[Block]:
+        """Leave out what nobody said: empty thinking, warm-ups, suggested prompts.
+
+        What an agent was asked, which its parent's transcript repeats, neither begins nor ends a
+        warm-up of the parent.
+        """
         heard = []
         for block in blocks:
             if not block.text or block.text.isspace():
                 if block.kind is Kind.THINKING:
                     self.noise["empty_thinking"] += 1
                 continue
-            if block.kind is Kind.PROMPT:
+            if block.kind is Kind.PROMPT and is_own:
                 self._is_warmup = block.text.strip() == WARMUP
             if self._is_warmup:
                 self.noise["warmup"] += 1
