@@ -62,6 +62,7 @@ def share(connection: sqlite3.Connection, record: int) -> None:
     """Begin to keep the places of a record apart; until now it had one."""
     connection.execute(_SHARE, (record,))
     connection.execute(_SHARE_TELLINGS, (record,))
+    connection.execute(f"UPDATE records SET flags = flags | {SHARED} WHERE id = ?", (record,))
 
 
 def choose_home(connection: sqlite3.Connection, record: int) -> None:

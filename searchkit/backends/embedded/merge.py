@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from searchkit.backends.embedded.homes import FOLLOW_RECORD, choose_home, number_variants, share
-from searchkit.backends.embedded.schema import SHARED
 
 
 class Home(NamedTuple):
@@ -15,6 +14,8 @@ class Home(NamedTuple):
     file: int
     line: int
     is_shared: bool
+    is_forked: bool
+    standing: int
 
 
 class Telling(NamedTuple):
@@ -52,37 +53,41 @@ class Known:
         execute = self._connection.execute
         if not home.is_shared:
             share(self._connection, home.id)
-        stale = execute(
+        replaced = execute(
             "SELECT line FROM places WHERE record = ? AND file = ? AND (line < 0 OR line = ?) AND NOT is_by_file",
             (home.id, sight.file, sight.line),
         ).fetchall()
-        for (line,) in stale:
+        for (line,) in replaced:
             # What a replaced file said under this uuid stays findable, at the place it is seen at now.
             execute(
                 "UPDATE OR REPLACE tellings SET line = ? WHERE file = ? AND line = ?"
                 " AND part IN (SELECT id FROM parts WHERE record = ?)",
                 (sight.line, sight.file, line, home.id),
             )
-        execute(
-            "DELETE FROM places WHERE record = ? AND file = ? AND (line < 0 OR line = ?)",
-            (home.id, sight.file, sight.line),
-        )
+        if replaced:
+            execute(
+                "DELETE FROM places WHERE record = ? AND file = ? AND (line < 0 OR line = ?)",
+                (home.id, sight.file, sight.line),
+            )
         places = [(home.id, sight.file, sight.line, 0, sight.session, sight.agent, *sight.columns)]
         if sight.file_session is not None:
             places.append((home.id, sight.file, sight.line, 1, sight.file_session, None, *sight.columns))
         self._connection.executemany(f"INSERT INTO places VALUES ({', '.join('?' * 15)})", places)
+        if replaced:
+            self._touched.add(home.id)
         return home._replace(is_shared=True)
 
-    def tell(self, home: Home, sight: Sight, told: Sequence[tuple[int, Telling]]) -> None:
-        """Say which parts a place tells."""
+    def tell(self, home: Home, sight: Sight, told: Sequence[tuple[int, Telling]], is_decisive: bool) -> None:
+        """Say which parts a place tells; a decisive place can change how the record reads."""
         self._connection.executemany(
             f"INSERT OR REPLACE INTO tellings VALUES ({', '.join('?' * 9)})",
             [(part, sight.file, sight.line, *telling) for part, telling in told],
         )
-        self._touched.add(home.id)
+        if is_decisive:
+            self._touched.add(home.id)
 
     def choose_homes(self) -> None:
-        """Let the records that got places read as the best of these shows them."""
+        """Let the records that got decisive places read as the best of their places shows them."""
         for record in self._touched:
             choose_home(self._connection, record)
         self._touched.clear()
@@ -107,8 +112,3 @@ class Known:
             [(*telling, part) for part, telling in told],
         )
         number_variants(self._connection, [home.id])
-
-
-def is_shared(flags: int) -> bool:
-    """Whether the flags of a record say that it has several places."""
-    return bool(flags & SHARED)

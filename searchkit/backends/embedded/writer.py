@@ -14,9 +14,9 @@ import orjson
 from searchkit.backends.base import Batch, Entry
 from searchkit.backends.embedded.files import FileRow, Files
 from searchkit.backends.embedded.keys import Key, optional_key, response_key, uuid_key, uuid_text
-from searchkit.backends.embedded.merge import Home, Known, Sight, Telling, is_shared
+from searchkit.backends.embedded.merge import Home, Known, Sight, Telling
 from searchkit.backends.embedded.names import Names
-from searchkit.backends.embedded.schema import BOUNDARY, CALLED_BY_PARENT, FORKED, LINK, SIDECHAIN
+from searchkit.backends.embedded.schema import BOUNDARY, CALLED_BY_PARENT, FORKED, LINK, SHARED, SIDECHAIN
 from searchkit.backends.embedded.texts import Packer
 from searchkit.types import Fact, Kind, Part, Record, Role, Standing, Usage
 
@@ -63,6 +63,7 @@ class Writer:
         self._homes: dict[str, Home] = {}
         self._records: list[tuple[object, ...]] = []
         self._parts: list[tuple[object, ...]] = []
+        self._known_again: list[tuple[Record, Sequence[Part], FileRow, int, int | None]] = []
         self._touches: list[tuple[int, int, int]] = []
         self._usage: dict[int, tuple[Key, Usage]] = {}
 
@@ -73,6 +74,10 @@ class Writer:
         for entry, row in zip(batch, rows, strict=True):
             if row is not None:
                 self._entry(entry, row)
+        self._flush_records()
+        for known in self._known_again:
+            self._merge(*known)
+        self._known.choose_homes()
         self._flush()
         for entry, row in zip(batch, rows, strict=True):
             if row is not None:
@@ -104,20 +109,21 @@ class Writer:
             self._connection.execute("UPDATE files SET session = ? WHERE id = ?", (session, row.id))
 
     def _record(self, record: Record, parts: Sequence[Part], row: FileRow, session: int) -> None:
+        """Gather the rows of a new record; one that is known, or has two places at once, waits for them."""
+        home = self._homes.get(record.uuid)
+        is_known = home is not None
+        if home is None:
+            home = self._homes[record.uuid] = Home(
+                self._next_record, row.id, record.line, False, record.is_forked, record.standing
+            )
+            self._next_record += 1
+            self._records.append((home.id, uuid_key(record.uuid), *self._columns(record, row, session)))
+            for part in parts:
+                self._part(part, self._telling(part), home.id, session, record.standing)
         # A record that names another session than its file's is part of both.
         file_session = row.session if row.kind == "session" and row.session != session else None
-        home = self._homes.get(record.uuid)
-        if home is None:
-            number = self._next_record
-            self._next_record += 1
-            home = self._homes[record.uuid] = Home(number, row.id, record.line, is_shared=False)
-            self._records.append((number, uuid_key(record.uuid), *self._columns(record, row, session)))
-            for part in parts:
-                self._part(part, self._telling(part), number, session, record.standing)
-            if file_session is not None:
-                self._merge(record, parts, row, session, file_session)
-        else:
-            self._merge(record, parts, row, session, file_session)
+        if is_known or file_session is not None:
+            self._known_again.append((record, parts, row, session, file_session))
         for touch in record.touches:
             self._touches.append((self._names.path(touch.path), home.id, self._names.name(touch.action)))
         if record.usage is not None and record.response is not None:
@@ -126,12 +132,11 @@ class Writer:
     def _merge(
         self, record: Record, parts: Sequence[Part], row: FileRow, session: int, file_session: int | None
     ) -> None:
-        """Merge a record that is known; its rows must be in the tables for that."""
-        self._flush_records()
+        """Merge a record that is known, whose rows are in the tables by now."""
         home = self._homes[record.uuid]
         columns = self._columns(record, row, session)
-        is_again = home.file == row.id and (home.line == record.line or home.line < 0) and not home.is_shared
         sight = self._sight(record, columns, file_session)
+        is_again = home.file == row.id and (home.line == record.line or home.line < 0) and not home.is_shared
         if not is_again or file_session is not None:
             home = self._known.place(home, sight)
         texts = self._known.texts(home.id)
@@ -142,13 +147,24 @@ class Writer:
             if number is None:
                 number = self._part(part, telling, home.id, session, record.standing)
             told.append((number, telling))
+        is_new_text = bool(self._parts)
         self._flush_records()
+        here = Home(home.id, row.id, record.line, home.is_shared, record.is_forked, record.standing)
         if home.is_shared:
-            self._known.tell(home, sight, told)
+            is_better = self._rank(here) < self._rank(home)
+            is_decisive = is_new_text or is_better or here.standing < home.standing
+            self._known.tell(home, sight, told, is_decisive)
+            self._homes[record.uuid] = (here if is_better else home)._replace(
+                standing=min(here.standing, home.standing)
+            )
         else:
             self._known.rewrite(home, columns, told)
-            home = Home(home.id, row.id, record.line, is_shared=False)
-        self._homes[record.uuid] = home
+            self._homes[record.uuid] = here
+
+    def _rank(self, home: Home) -> tuple[bool, bool, bool, str, int]:
+        """Order places as `homes.BEST` does."""
+        row = self._files.row(home.file)
+        return home.line < 0, row.is_copy, home.is_forked, row.path, abs(home.line)
 
     def _columns(self, record: Record, row: FileRow, session: int) -> tuple[object, ...]:
         """Return the columns of a record behind its number and its uuid."""
@@ -255,8 +271,6 @@ class Writer:
     def _flush(self) -> None:
         connection = self._connection
         self._packer.flush()
-        self._flush_records()
-        self._known.choose_homes()
         connection.executemany("INSERT INTO chunks VALUES (?, ?, ?, ?)", self._packer.chunks)
         connection.executemany("INSERT OR IGNORE INTO touches VALUES (?, ?, ?)", self._touches)
         connection.executemany(
@@ -275,10 +289,10 @@ class Writer:
                 uuids[record.uuid] = None
                 if record.parent is not None:
                     uuids[record.parent] = None
-        statement = "SELECT uuid, id, file, line, flags FROM records WHERE uuid IN"
+        statement = "SELECT uuid, id, file, line, flags, standing FROM records WHERE uuid IN"
         return {
-            uuid_text(uuid): Home(number, file, line, is_shared(flags))
-            for uuid, number, file, line, flags in self._select(statement, [*map(uuid_key, uuids)])
+            uuid_text(uuid): Home(number, file, line, bool(flags & SHARED), bool(flags & FORKED), standing)
+            for uuid, number, file, line, flags, standing in self._select(statement, [*map(uuid_key, uuids)])
         }
 
     def _select(self, statement: str, values: Sequence[object]) -> Iterable[tuple[Any, ...]]:
