@@ -31,7 +31,7 @@ log = logging.getLogger(__name__)
 BATCH_BYTES = 8 << 20
 BATCH_CHANGES = 2_000
 # Batches that may wait, each of some megabytes, while another is written.
-AHEAD = 2
+AHEAD = 1
 # -P and the path of this process: nothing that lies in the current directory may run, and what this
 # process can import the other one can too.
 _PROGRAM = "import sys; sys.path[:] = sys.argv[1:]; from searchkit.reader import main; main()"

@@ -16,10 +16,12 @@ from searchkit.backends.embedded.writer import Writer
 from searchkit.errors import IndexDamaged, IndexMissing, IndexUnwritable
 from searchkit.types import Counts, Fact, Finding, Link, Session
 
-# 64 MB hold the inner pages of a catalog of tens of gigabytes; more would only grow with the corpus.
-CACHE_KILOBYTES = 64 << 10
 # Chunks of 20 to 30 kB lie better in large pages, and a commit writes a third fewer of them than of 4 kB.
 PAGE_BYTES = 16 << 10
+# Pages kept in memory: 16 MB hold the inner pages of a catalog of gigabytes; the operating system keeps
+# the rest at hand, and a larger cache would make memory grow with the corpus. In pages, because SQLite
+# turns kilobytes into pages of the size it has at that moment.
+CACHE_PAGES = 1 << 10
 # Pages that may wait in the write-ahead log: 64 MB. Moved into the catalog in few large steps, a page
 # that many batches touch is written once.
 WAL_PAGES = 4 << 10
@@ -46,7 +48,7 @@ class Catalog:
         with _mapped(self._path):
             self._connection = sqlite3.connect(self._path, isolation_level=None, check_same_thread=False)
             self._connection.execute(f"PRAGMA busy_timeout = {BUSY_MILLISECONDS}")
-            self._connection.execute(f"PRAGMA cache_size = -{CACHE_KILOBYTES}")
+            self._connection.execute(f"PRAGMA cache_size = {CACHE_PAGES}")
             if is_writable:
                 self._prepare()
             else:

@@ -7,11 +7,12 @@ from typing import Any
 import orjson
 
 from searchkit.backends.base import Stored
+from searchkit.backends.embedded.asking import rows_in
 from searchkit.backends.embedded.homes import BEST
 from searchkit.backends.embedded.keys import Key, optional_text, part_id, uuid_text
 from searchkit.backends.embedded.schema import BOUNDARY, CALLED_BY_PARENT, SHARED, SIDECHAIN
 from searchkit.backends.embedded.texts import Unpacker
-from searchkit.backends.embedded.writer import KINDS, MOST_VARIABLES, ROLES
+from searchkit.backends.embedded.writer import KINDS, ROLES
 from searchkit.types import Context, Field, Link, Part, Place, Standing
 
 _LINKS = """
@@ -50,11 +51,8 @@ SELECT id FROM (
 
 def links(connection: sqlite3.Connection, column: str, values: Sequence[Key | int]) -> Iterator[Link]:
     """Yield the records whose column has one of these values."""
-    for start in range(0, len(values), MOST_VARIABLES):
-        some = values[start : start + MOST_VARIABLES]
-        statement = f"{_LINKS} WHERE records.{column} IN ({','.join('?' * len(some))})"
-        for row in connection.execute(statement, some).fetchall():
-            yield _link(connection, row)
+    for row in rows_in(connection, f"{_LINKS} WHERE records.{column} IN", values):
+        yield _link(connection, row)
 
 
 def children(connection: sqlite3.Connection, uuid: Key) -> list[Link]:

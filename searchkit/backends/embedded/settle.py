@@ -3,9 +3,10 @@
 import sqlite3
 from typing import Any
 
+from searchkit.backends.embedded.asking import rows_in
 from searchkit.backends.embedded.erase import erase_parts
 from searchkit.backends.embedded.keys import part_id
-from searchkit.backends.embedded.writer import KINDS, MOST_VARIABLES
+from searchkit.backends.embedded.writer import KINDS
 from searchkit.backends.repeats import Candidate, judge
 from searchkit.types import ANSWERED, Kind, Standing
 
@@ -57,10 +58,7 @@ def settle(connection: sqlite3.Connection, session: int) -> None:
 
 def _decide(connection: sqlite3.Connection, session: int, parts: list[int], answered: list[str]) -> None:
     """Judge the parts that a session holds; of one that lives in another session only that one decides."""
-    rows: list[tuple[Any, ...]] = []
-    for start in range(0, len(parts), MOST_VARIABLES):
-        some = parts[start : start + MOST_VARIABLES]
-        rows += connection.execute(f"{_PARTS} ({','.join('?' * len(some))})", some)
+    rows = list(rows_in(connection, _PARTS, parts))
     verdict = judge(map(_candidate, rows), answered)
     own = {row[0]: row[10] for row in rows if row[11] == session}
     changed = [

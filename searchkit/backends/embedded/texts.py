@@ -20,7 +20,6 @@ class Packer:
 
     def __init__(self, first_chunk: int) -> None:
         """Begin with the number `first_chunk`."""
-        self._compress = zstandard.ZstdCompressor(level=LEVEL).compress
         self._next = first_chunk
         self._open: list[bytes] = []
         self._size = 0
@@ -41,7 +40,7 @@ class Packer:
     def flush(self) -> None:
         """Close the open chunk; `chunks` then holds its row: number, first and last part, data."""
         if self._open:
-            self.chunks.append((self._next, *self._parts, self._compress(b"".join(self._open))))
+            self.chunks.append((self._next, *self._parts, _COMPRESS(b"".join(self._open))))
             self._open, self._size, self._next = [], 0, self._next + 1
 
 
@@ -64,3 +63,7 @@ class Unpacker:
         if len(self._kept) > KEPT_CHUNKS:
             self._kept.popitem(last=False)
         return data[start : start + length].decode()
+
+
+# One for all batches: each holds megabytes that the allocator does not give back one by one.
+_COMPRESS = zstandard.ZstdCompressor(level=LEVEL).compress

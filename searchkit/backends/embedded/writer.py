@@ -7,11 +7,12 @@ are gathered and inserted together; one that is known already is merged by `merg
 
 import sqlite3
 from collections.abc import Iterable, Sequence
-from typing import Any, cast
+from typing import cast
 
 import orjson
 
 from searchkit.backends.base import Batch, Entry
+from searchkit.backends.embedded.asking import rows_in
 from searchkit.backends.embedded.files import FileRow, Files
 from searchkit.backends.embedded.keys import Key, optional_key, response_key, uuid_key, uuid_text
 from searchkit.backends.embedded.merge import Home, Known, Sight, Telling
@@ -24,8 +25,6 @@ KINDS = tuple(Kind)
 ROLES = tuple(Role)
 _KIND_NUMBER = {kind: number for number, kind in enumerate(KINDS)}
 _ROLE_NUMBER = {role: number for number, role in enumerate(ROLES)}
-# SQLite's own limit on the variables of one statement is 32,766.
-MOST_VARIABLES = 10_000
 
 _INSERT_RECORD = f"INSERT INTO records VALUES ({', '.join('?' * 16)})"
 _INSERT_PART = f"INSERT INTO parts VALUES ({', '.join('?' * 17)})"
@@ -292,13 +291,10 @@ class Writer:
         statement = "SELECT uuid, id, file, line, flags, standing FROM records WHERE uuid IN"
         return {
             uuid_text(uuid): Home(number, file, line, bool(flags & SHARED), bool(flags & FORKED), standing)
-            for uuid, number, file, line, flags, standing in self._select(statement, [*map(uuid_key, uuids)])
+            for uuid, number, file, line, flags, standing in rows_in(
+                self._connection, statement, [*map(uuid_key, uuids)]
+            )
         }
-
-    def _select(self, statement: str, values: Sequence[object]) -> Iterable[tuple[Any, ...]]:
-        for start in range(0, len(values), MOST_VARIABLES):
-            chosen = values[start : start + MOST_VARIABLES]
-            yield from self._connection.execute(f"{statement} ({','.join('?' * len(chosen))})", chosen)
 
     def _last_part(self) -> int:
         row = self._connection.execute("SELECT seq FROM sqlite_sequence WHERE name = 'parts'").fetchone()
