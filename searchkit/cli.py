@@ -54,10 +54,6 @@ def main() -> NoReturn:
     except (KeyboardInterrupt, click.Abort):
         click.echo("Interrupted. What was read is kept; the next run goes on from there.", err=True)
         sys.exit(INTERRUPTED)
-    except BrokenPipeError:
-        # Whoever read our output has seen enough; Python must not complain when it closes stdout.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)
     sys.exit(WENT_WRONG)
 
 
@@ -269,12 +265,19 @@ def _complain(message: str, hint: str) -> None:
 
 
 def _print(lines: Iterable[str]) -> None:
-    for line in lines:
-        click.echo(line)
+    try:
+        for line in lines:
+            click.echo(line)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # Whoever read our output has seen enough. Caught here because click would leave with status 1,
+        # and redirected because Python would complain when it closes stdout.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
 
 
 def _print_json(value: object) -> None:
-    click.echo(orjson.dumps(value, option=orjson.OPT_INDENT_2).decode())
+    _print([orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()])
 
 
 def _width() -> int:

@@ -1,0 +1,398 @@
+"""The commands, as a person or a program calls them."""
+
+import json
+import os
+import signal
+import stat
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from searchkit import cli
+from searchkit.backends.embedded.lock import writing
+from tests.transcript import Home
+
+SESSION = "11111111-1111-4111-8111-111111111111"
+OTHER = "22222222-2222-4222-8222-222222222222"
+# How often a test looks again for what another process should have done by now.
+LOOKS = 100
+LOOK_SECONDS = 0.1
+
+
+class Answer(NamedTuple):
+    """What a command left behind."""
+
+    status: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        """What `--json` printed."""
+        return json.loads(self.out)
+
+
+Run = Callable[..., Answer]
+
+
+@pytest.fixture
+def run(home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Give a function that runs a command on the index of `home`."""
+    monkeypatch.setenv("SEARCHKIT_ROOTS", str(home.root))
+    monkeypatch.setenv("SEARCHKIT_INDEX", str(tmp_path / "index"))
+    monkeypatch.setenv("HOME", str(tmp_path))
+
+    def run_command(*arguments: str) -> Answer:
+        monkeypatch.setattr(sys, "argv", ["searchkit", *arguments])
+        with pytest.raises(SystemExit) as left:
+            cli.main()
+        printed = capsys.readouterr()
+        return Answer(int(left.value.code or 0), printed.out, printed.err)
+
+    return run_command
+
+
+def test_index_says_what_it_read(home: Home, run: Run) -> None:
+    """A first run counts files and records; a second one finds everything up to date."""
+    home.session(SESSION).prompt("find the slow query")
+
+    first, second = run("index"), run("index")
+
+    assert (0, True) == (first.status, first.out.startswith("Read 1 file,"))
+    assert (0, "Everything is up to date.\n") == (second.status, second.out)
+
+
+def test_search_finds_and_says_where(home: Home, run: Run) -> None:
+    """A result carries what a program needs to go on: uuid, session, project, kind, passage."""
+    prompt = home.session(SESSION).prompt("find the slow query")
+    run("index")
+
+    found = run("search", "slow", "query", "--json")
+
+    (result,) = found.json["results"]
+    assert (0, prompt["uuid"], SESSION) == (found.status, result["uuid"], result["session"])
+    assert ("prompt", "user", "/home/mira/src/shop") == (result["kind"], result["role"], result["project"])
+    start, end = result["highlights"][0]
+    assert "slow" == result["snippet"][start:end]
+
+
+def test_nothing_found_is_status_1(home: Home, run: Run) -> None:
+    """A search without a result says so to people and to programs, with status 1."""
+    home.session(SESSION).prompt("find the slow query")
+    run("index")
+
+    plain, as_json = run("search", "xylophone"), run("search", "xylophone", "--json")
+
+    assert (1, "", True) == (plain.status, plain.out, "xylophone" in plain.err)
+    assert (1, [], "no_match") == (as_json.status, as_json.json["results"], as_json.json["empty_because"])
+
+
+@pytest.mark.parametrize("text", ["error: expected ) near", '"unbalanced', "🙂", "a" * 5_000, "AND OR NOT", "-", "+"])
+def test_any_text_can_be_searched(home: Home, run: Run, text: str) -> None:
+    """What a person types is never a syntax error."""
+    home.session(SESSION).prompt("find the slow query")
+    run("index")
+
+    assert run("search", "--", text).status in (0, 1)
+
+
+def test_transcript_cannot_command_the_terminal(home: Home, run: Run) -> None:
+    """Control and bidirectional characters of a transcript do not reach the terminal."""
+    transcript = home.session(SESSION)
+    transcript.prompt("slow \x1b]0;owned\x07 query \u202e reversed \x9b31m \x08")
+    transcript.line({"type": "custom-title", "customTitle": "a \x1b[31m red \u2066 title", "sessionId": SESSION})
+    run("index")
+
+    shown = run("search", "slow").out + run("sessions").out
+
+    assert not set(shown) & set("\x1b\x07\x08\x9b\u202e\u2066")
+
+
+def test_missing_index_says_what_to_do(run: Run) -> None:
+    """Without an index every command that reads one says which command makes it."""
+    for command in (["search", "x"], ["status"], ["sessions"], ["doctor"]):
+        answer = run(*command, "--json")
+        assert (2, "IndexMissing") == (answer.status, answer.json["error"]["kind"])
+        assert "searchkit index" in answer.json["error"]["hint"]
+
+
+def test_root_without_projects_is_an_error(run: Run, tmp_path: Path) -> None:
+    """A directory that holds no projects/ is not a root, and nothing is made of it."""
+    answer = run("index", "--root", str(tmp_path))
+
+    assert (2, True) == (answer.status, "holds no projects/" in answer.err)
+    assert not (tmp_path / "index").exists()
+
+
+def test_empty_root_is_an_error(home: Home, run: Run) -> None:
+    """A root without any transcript is not passed over in silence."""
+    home.project()
+
+    answer = run("index")
+
+    assert (2, True) == (answer.status, "no transcripts" in answer.err)
+
+
+def test_file_that_is_not_json_lines_is_named(home: Home, run: Run) -> None:
+    """A file none of whose lines is a record is named, with status 2, and all else is indexed."""
+    home.session(SESSION).prompt("find the slow query")
+    home.write(home.project() / "notes.jsonl", "hello\nworld\n")
+
+    answer = run("index")
+
+    assert (2, True) == (answer.status, "notes.jsonl: not JSON lines" in answer.err)
+    assert 0 == run("search", "slow").status
+    assert "not JSON lines: 1" in run("doctor").out
+
+
+def test_index_of_another_format_is_refused(home: Home, run: Run, tmp_path: Path) -> None:
+    """An index of another format is neither read nor wiped; a rebuild moves it aside."""
+    home.session(SESSION).prompt("find the slow query")
+    run("index")
+    (tmp_path / "index" / "manifest.json").write_text('{"format": 99}')
+
+    refused = [run("search", "slow"), run("index")]
+    rebuilt = run("index", "--rebuild")
+
+    assert [2, 2] == [answer.status for answer in refused]
+    assert all("--rebuild" in answer.err for answer in refused)
+    assert (0, 0) == (rebuilt.status, run("search", "slow").status)
+    assert list((tmp_path / "index" / "aside").glob("*/catalog.db"))
+
+
+def test_damaged_catalog_is_told_as_such(home: Home, run: Run, tmp_path: Path) -> None:
+    """A catalog that SQLite cannot read is named, with the command that mends it."""
+    home.session(SESSION).prompt("find the slow query")
+    run("index")
+    (tmp_path / "index" / "catalog.db").write_bytes(b"this is no database" * 1_000)
+
+    answer = run("search", "slow", "--json")
+
+    assert (2, "IndexDamaged") == (answer.status, answer.json["error"]["kind"])
+    assert 0 == run("index", "--rebuild").status
+    assert 0 == run("search", "slow").status
+
+
+def test_rebuild_keeps_what_is_no_longer_on_disk(home: Home, run: Run) -> None:
+    """A transcript that was deleted stays in the index, also when it is built anew."""
+    home.session(SESSION).prompt("find the slow query")
+    home.session(OTHER).prompt("something else")
+    run("index")
+    (home.project() / f"{SESSION}.jsonl").unlink()
+
+    gone, again, rebuilt = run("index"), run("index"), run("index", "--rebuild")
+
+    assert "1 file no longer there" in gone.out
+    assert "Everything is up to date.\n" == again.out
+    assert (0, 0) == (rebuilt.status, run("search", "slow").status)
+
+
+def test_directory_of_something_else_is_left_alone(home: Home, run: Run, tmp_path: Path) -> None:
+    """An index is not put among other files."""
+    home.session(SESSION).prompt("find the slow query")
+    home.write(tmp_path / "photos" / "cat.jpg", "meow")
+
+    answer = run("index", "--index", str(tmp_path / "photos"))
+
+    assert (2, ["cat.jpg"]) == (answer.status, [path.name for path in (tmp_path / "photos").iterdir()])
+
+
+def test_only_the_owner_can_read_the_index(home: Home, run: Run, tmp_path: Path) -> None:
+    """Every directory of an index has mode 0700 and every file 0600, whatever the umask."""
+    home.session(SESSION).prompt("find the slow query")
+    before = os.umask(0o000)
+    try:
+        run("index")
+        run("search", "slow")
+    finally:
+        os.umask(before)
+
+    index = tmp_path / "index"
+    modes = {stat.S_IMODE(path.stat().st_mode) for path in index.rglob("*") if path.is_file()}
+    directories = {stat.S_IMODE(path.stat().st_mode) for path in (index, *index.rglob("*")) if path.is_dir()}
+    assert ({0o600}, {0o700}) == (modes, directories)
+
+
+def test_second_writer_says_who_holds_the_index(home: Home, run: Run, tmp_path: Path) -> None:
+    """One process writes at a time; another can be told to leave at once."""
+    home.session(SESSION).prompt("find the slow query")
+    run("index")
+
+    with writing(tmp_path / "index" / "lock", wait=False):
+        answer = run("index", "--no-wait")
+        read = run("search", "slow")
+
+    assert (2, True) == (answer.status, f"process {os.getpid()} on" in answer.err)
+    assert 0 == read.status
+
+
+def test_prune_says_first_and_forgets_only_when_told(home: Home, run: Run) -> None:
+    """A dry run changes nothing; without a terminal --yes is wanted; then the session is gone for good."""
+    home.session(SESSION).prompt("find the slow query")
+    home.session(OTHER).prompt("something else")
+    run("index")
+
+    dry = run("prune", "--session", SESSION, "--dry-run")
+    unasked = run("prune", "--session", SESSION)
+    kept = run("search", "slow")
+    done = run("prune", "--session", SESSION, "--yes")
+
+    assert (0, True, 2, 0) == (dry.status, SESSION in dry.out, unasked.status, kept.status)
+    assert (0, 1, 0) == (done.status, run("search", "slow").status, run("search", "something").status)
+    assert "Everything is up to date.\n" == run("index").out
+
+
+def test_prune_of_gone_files_and_of_projects(home: Home, run: Run) -> None:
+    """Sessions can be chosen by what became of their transcript and by their project."""
+    home.session(SESSION).prompt("find the slow query")
+    home.session(OTHER, cwd="/home/mira/src/other").prompt("something else")
+    run("index")
+    (home.project() / f"{SESSION}.jsonl").unlink()
+    run("index")
+
+    gone = run("prune", "--gone", "--dry-run", "--json")
+    project = run("prune", "--project", "other", "--dry-run", "--json")
+    nothing = run("prune", "--project", "nowhere", "--dry-run")
+
+    assert [SESSION] == [session["session"] for session in gone.json["sessions"]]
+    assert [OTHER] == [session["session"] for session in project.json["sessions"]]
+    assert (1, 2) == (nothing.status, run("prune").status)
+
+
+def test_sessions_by_filter(home: Home, run: Run) -> None:
+    """Sessions can be listed by project, branch, title and by a file they touched."""
+    transcript = home.session(SESSION, branch="fix/slow")
+    transcript.prompt("find the slow query")
+    transcript.call("Edit", {"file_path": "/home/mira/src/shop/auth.py", "old_string": "a", "new_string": "b"})
+    home.session(OTHER).prompt("something else")
+    run("index")
+
+    chosen = {
+        option: [session["session"] for session in run("sessions", option, value, "--json").json["sessions"]]
+        for option, value in (("--branch", "slow"), ("--file", "auth.py"), ("--project", "shop"))
+    }
+
+    assert {"--branch": [SESSION], "--file": [SESSION]} == {key: chosen[key] for key in ("--branch", "--file")}
+    assert {SESSION, OTHER} == set(chosen["--project"])
+    assert 1 == run("sessions", "--branch", "nowhere").status
+
+
+def test_status_tells_how_far_behind(home: Home, run: Run) -> None:
+    """What was written since the last run counts as behind, without being read."""
+    transcript = home.session(SESSION)
+    transcript.prompt("find the slow query")
+    run("index")
+    before = run("status", "--json").json
+    transcript.text("it is the join")
+
+    after = run("status", "--json").json
+
+    assert {"files": 0, "bytes": 0} == before["behind"]
+    assert 1 == after["behind"]["files"]
+    assert 0 < after["behind"]["bytes"] < transcript.path.stat().st_size
+    assert {"prompt": 1} == after["counts"]["parts"]
+    assert "run searchkit index" in run("status").out
+
+
+def test_doctor_names_file_and_line(home: Home, run: Run) -> None:
+    """What is wrong in a transcript is told with its place; a sound index is not found fault with."""
+    transcript = home.session(SESSION)
+    first = transcript.prompt("one")
+    transcript.raw(b'b80","timestamp":1}\n')
+    transcript.prompt("two", parent="99999999-9999-4999-8999-999999999999")
+    transcript.call("Bash", {"command": "ls"})
+    transcript.prompt("before one", timestamp="2020-01-01T00:00:00Z")
+    transcript.line({**first, "message": {"role": "user", "content": "another text"}})
+    transcript.line({"type": "quartz", "uuid": "no-uuid", "parentUuid": "no-uuid"})
+    run("index")
+
+    answer = run("doctor", "--json")
+
+    found = {(finding["kind"], finding["line"]) for finding in answer.json["findings"]}
+    assert 0 == answer.status
+    assert {("torn line", 2), ("missing parent", 3), ("call without result", 4), ("time running backwards", 5)} <= found
+    assert {("duplicate uuid", 6), ("unknown type", 7), ("invalid uuid", 7), ("cycle", 7)} <= found
+
+
+def test_demo_answers_from_the_sample(run: Run, tmp_path: Path) -> None:
+    """The tour works without any transcript of one's own and touches no index but its own."""
+    answer = run("demo", "--index", str(tmp_path / "demo"), "--json")
+
+    assert 0 == answer.status
+    assert all(search["results"] for search in answer.json["searches"])
+    assert not (tmp_path / "index").exists()
+
+
+def test_watch_follows_what_is_written(home: Home, run: Run, tmp_path: Path) -> None:
+    """A line appended while --watch runs can be found a moment later."""
+    transcript = home.session(SESSION)
+    transcript.prompt("find the slow query")
+    with subprocess.Popen(
+        [sys.executable, "-m", "searchkit.cli", "index", "--watch"], stderr=subprocess.PIPE
+    ) as watcher:
+        try:
+            assert watcher.stderr is not None
+            watcher.stderr.readline()
+            _wait(lambda: _is_watching(watcher.pid))
+            transcript.text("a wild xylophone appears")
+
+            _wait(lambda: run("search", "xylophone").status == 0)
+        finally:
+            watcher.send_signal(signal.SIGINT)
+
+    assert 0 == watcher.returncode
+
+
+def test_closed_pipe_is_no_error(home: Home, run: Run) -> None:
+    """A reader that has seen enough may leave."""
+    transcript = home.session(SESSION)
+    for number in range(300):
+        transcript.prompt(f"find the slow query {number} " + "x" * 200)
+    run("index")
+    command = [sys.executable, "-m", "searchkit.cli", "search", "slow", "--limit", "300"]
+
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as searching:
+        assert searching.stdout is not None
+        searching.stdout.readline()
+        searching.stdout.close()
+        complaints = searching.stderr.read() if searching.stderr else b""
+
+    assert (0, b"") == (searching.returncode, complaints)
+
+
+def test_search_loads_no_slow_library(home: Home, run: Run) -> None:
+    """Finding words takes no model, no vector store and no file watcher."""
+    home.session(SESSION).prompt("find the slow query")
+    run("index")
+    slow = ["torch", "lancedb", "sentence_transformers", "mcp", "pyarrow", "numpy", "watchfiles"]
+    program = (
+        "import sys; from searchkit import cli; sys.argv = ['searchkit', 'search', 'slow']\n"
+        "try: cli.main()\n"
+        f"finally: print([name for name in sys.modules if name in {slow}], file=sys.stderr)"
+    )
+
+    searched = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+
+    assert (0, "[]\n") == (searched.returncode, searched.stderr)
+
+
+def _is_watching(process: int) -> bool:
+    """Whether the process waits for notifications, as its open inotify handle shows where there is one."""
+    handles = Path(f"/proc/{process}/fd")
+    if not handles.is_dir():
+        time.sleep(1)
+        return True
+    return any("inotify" in str(handle.readlink()) for handle in handles.iterdir() if handle.is_symlink())
+
+
+def _wait(is_done: Callable[[], bool]) -> None:
+    for _ in range(LOOKS):
+        if is_done():
+            return
+        time.sleep(LOOK_SECONDS)
+    pytest.fail("it did not happen")
