@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import msgspec
 
 from searchkit.backends.base import Condition, Holding, Stored
-from searchkit.backends.memory_held import TRANSCRIPTS, File, Sightings, ranked
+from searchkit.backends.memory.held import TRANSCRIPTS, File, Sightings, ranked
 from searchkit.types import Counts, Fact, Kind, Session, Usage
 
 # A first prompt serves as a title where there is no other; this much of it.

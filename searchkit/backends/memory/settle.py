@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 
 import msgspec
 
-from searchkit.backends.memory_held import Sightings, parts, ranked, standing
+from searchkit.backends.memory.held import Sightings, parts, ranked, standing
 from searchkit.backends.repeats import Candidate, judge
 from searchkit.types import ANSWERED, Fact, Kind, Part, Standing
 

@@ -7,10 +7,10 @@ asked. It is slow, forgets all when it is closed, and is meant to be read.
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from searchkit.backends import memory_census, memory_settle
 from searchkit.backends.base import Batch, Condition, Entry, Hit, Holding, Stored
-from searchkit.backends.memory_held import TRANSCRIPTS, File, Sighting, Sightings, link, parts, ranked
-from searchkit.backends.memory_settle import Key, key
+from searchkit.backends.memory import census, settle
+from searchkit.backends.memory.held import TRANSCRIPTS, File, Sighting, Sightings, link, parts, ranked
+from searchkit.backends.memory.settle import Key, key
 from searchkit.types import Change, Counts, Fact, Finding, Link, Part, Record, Session, Standing, Usage
 
 
@@ -22,7 +22,7 @@ class MemoryBackend:
         self._files: dict[str, File] = {}
         self._records: dict[str, Sightings] = {}
         self._facts: dict[tuple[str, str, str, str | None], Fact] = {}
-        self._spans: dict[str, memory_census.Span] = {}
+        self._spans: dict[str, census.Span] = {}
         self._repeats: dict[Key, Key] = {}
 
     def checkpoints(self) -> Mapping[str, bytes]:
@@ -41,7 +41,7 @@ class MemoryBackend:
 
     def settle(self) -> None:
         """Decide, in every session, which parts only repeat others, and drop needless stand-ins."""
-        settled = memory_settle.settle(self._records, self._spans, self._facts.values())
+        settled = settle.settle(self._records, self._spans, self._facts.values())
         self._repeats = settled.repeats
         for dropped in settled.dropped:
             self._drop(dropped)
@@ -96,7 +96,7 @@ class MemoryBackend:
 
     def sessions(self, condition: Condition, limit: int | None = None, /) -> list[Session]:
         """Return sessions, newest first."""
-        return memory_census.sessions(self._held(), condition)[:limit]
+        return census.sessions(self._held(), condition)[:limit]
 
     def facts(self, session: str, /) -> list[Fact]:
         """Return what is known of a session and its agents."""
@@ -111,11 +111,11 @@ class MemoryBackend:
 
     def counts(self) -> Counts:
         """Count what is kept."""
-        return memory_census.counts(self._held())
+        return census.counts(self._held())
 
     def responses(self) -> dict[str, Usage]:
         """Return what each response cost: the most that any record of it says."""
-        return memory_census.responses(self._records.values())
+        return census.responses(self._records.values())
 
     def everything(self) -> Iterator[Holding]:
         """Yield every record with its parts, in any order."""
@@ -223,8 +223,8 @@ class MemoryBackend:
         known = self._facts.get(name, fact)
         self._facts[name] = max(known, fact, key=lambda one: (one.line, one.leaf or ""))
 
-    def _span(self, session: str) -> memory_census.Span:
-        return self._spans.setdefault(session, memory_census.Span())
+    def _span(self, session: str) -> census.Span:
+        return self._spans.setdefault(session, census.Span())
 
     def _drop(self, dropped: Key) -> None:
         """Take a part out, and a record without a uuid of its own that says nothing without it."""
@@ -259,8 +259,8 @@ class MemoryBackend:
         named = parts(self._records[first[0]])
         return next(part_id for part_id, other in named.items() if key(other) == first)
 
-    def _held(self) -> memory_census.Held:
-        return memory_census.Held(
+    def _held(self) -> census.Held:
+        return census.Held(
             files=list(self._files.values()),
             records=list(self._records.values()),
             facts=list(self._facts.values()),

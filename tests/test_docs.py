@@ -1,0 +1,50 @@
+"""The documentation says what is so."""
+
+import re
+import time
+from pathlib import Path
+
+import pytest
+
+from searchkit.cli import cli
+from searchkit.engine import Engine
+from searchkit.render import terminal
+
+ROOT = Path(__file__).parent.parent
+SAMPLE = ROOT / "searchkit" / "sample"
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+ARCHITECTURE = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+_AGE = re.compile(r"\d+ (?:y|mo|d|h|min) ago")
+
+
+def test_readme_shows_what_is_printed(tmp_path: Path) -> None:
+    """The search at the top of the README prints just that over the sample, but for how long ago it was."""
+    shown = re.search(r"```\n\$ searchkit search (.+?) --limit (\d+)\n\n(.+?)\n```", README, re.DOTALL)
+    assert shown is not None
+    words, limit, output = shown.groups()
+
+    with Engine(tmp_path / "index", [SAMPLE]) as engine:
+        engine.index()
+        lines = terminal.results(engine.search(words, int(limit)), words, 100, time.time())
+        printed = re.sub(r"\x1b\[\d+m", "", "\n".join(lines)).rstrip()
+
+    assert _AGE.sub("AGO", output) == _AGE.sub("AGO", printed)
+
+
+@pytest.mark.parametrize("command", sorted(cli.commands))
+def test_every_command_is_documented(command: str) -> None:
+    """A command has help of its own and is named in the README."""
+    assert cli.commands[command].help
+    assert re.search(rf"\b{command}\b", README)
+
+
+@pytest.mark.parametrize(
+    "module",
+    sorted(str(path.relative_to(ROOT / "searchkit")) for path in (ROOT / "searchkit").glob("*/**/*.py")),
+)
+def test_every_module_has_its_place_in_the_architecture(module: str) -> None:
+    """A newcomer finds every module in ARCHITECTURE.md, those of render/ by their package."""
+    path = Path(module)
+    name = f"{path.parent.name}/" if path.name == "__init__.py" or path.parent.name == "render" else path.name
+
+    assert name in ARCHITECTURE
