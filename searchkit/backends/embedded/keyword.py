@@ -5,6 +5,7 @@ it, so that a crash between its commit and the catalog's repeats nothing and mis
 """
 
 import os
+import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,6 +16,8 @@ from searchkit.errors import IndexDamaged, IndexMissing, IndexUnwritable
 
 # One thread, because a second showed no gain from Python; the heap bounds what is held before a flush.
 HEAP_BYTES = 64 << 20
+# Chinese, Japanese and Korean: the tokenizer makes one word of a whole run, in which nothing is found.
+_UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]+")
 
 
 class Keyword:
@@ -46,7 +49,7 @@ class Keyword:
             with _private():
                 writer = self._index.writer(heap_size=HEAP_BYTES, num_threads=1)
                 for number, text in texts:
-                    writer.add_document(tantivy.Document(part=number, text=text))
+                    writer.add_document(tantivy.Document(part=number, text=text, pairs=" ".join(_pairs(text))))
                 writer.commit()
                 writer.wait_merging_threads()
         except (ValueError, OSError) as error:
@@ -57,10 +60,19 @@ class Keyword:
         """Return the numbers and scores of the parts that match best; any text is a valid query."""
         self._index.reload()
         query, _ = self._index.parse_query_lenient(words, ["text"])
+        pairs = [tantivy.Query.term_query(self._index.schema, "pairs", pair) for pair in _pairs(words)]
+        if pairs:
+            query = tantivy.Query.boolean_query([(tantivy.Occur.Should, one) for one in (query, *pairs)])
         searcher = self._index.searcher()
         hits = searcher.search(query, limit=limit, count=False).hits
         numbers = searcher.fast_field_values("part", [address for _, address in hits])
         return [(int(number or 0), float(score)) for number, (score, _) in zip(numbers, hits, strict=True)]
+
+
+def _pairs(text: str) -> Iterator[str]:
+    """Yield every two adjacent characters of scripts that put no spaces between words."""
+    for run in _UNSPACED.findall(text):
+        yield from (run[start : start + 2] for start in range(len(run) - 1))
 
 
 @contextmanager
@@ -77,4 +89,5 @@ def _schema() -> tantivy.Schema:
     builder = tantivy.SchemaBuilder()
     builder.add_integer_field("part", fast=True, indexed=True)
     builder.add_text_field("text", tokenizer_name="en_stem")
+    builder.add_text_field("pairs", tokenizer_name="whitespace")
     return builder.build()
