@@ -2,6 +2,8 @@
 
 from collections.abc import Callable
 
+import pytest
+
 from searchkit.backends.base import Backend
 from tests.answers import SESSION, kept, link_of, problems_of, said, session_of, texts
 from tests.transcript import USAGE, Home, Record
@@ -144,6 +146,20 @@ def test_fact_04_message_without_usage_is_no_response(home: Home, indexed: Index
     backend = indexed()
 
     assert 1 == backend.counts().responses
+
+
+@pytest.mark.parametrize("order", [(5, 90), (90, 5)], ids=["grows", "shrinks"])
+def test_fact_04_largest_usage_of_a_response_counts(home: Home, indexed: Index, order: tuple[int, int]) -> None:
+    """Only the last record of a response has its final usage, and it is the largest."""
+    transcript = home.session(SESSION)
+    for tokens in order:
+        usage = {**USAGE, "output_tokens": tokens}
+        content = [{"type": "text", "text": f"answer {tokens}"}]
+        transcript.text("", message={"id": "msg_1", "role": "assistant", "content": content, "usage": usage})
+
+    (cost,) = indexed().responses().values()
+
+    assert (10, 90, 1_000) == (cost.input, cost.output, cost.cache_read)
 
 
 def test_fact_05_compaction_boundary_begins_anew_and_names_where_it_goes_on(home: Home, indexed: Index) -> None:

@@ -5,7 +5,7 @@ from typing import Protocol
 
 import msgspec
 
-from searchkit.types import Change, Counts, Fact, Finding, Link, Part, Session
+from searchkit.types import Change, Counts, Fact, Finding, Link, Part, Session, Usage
 
 
 class Entry(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
@@ -98,6 +98,9 @@ class Backend(Protocol):
 
     def counts(self) -> Counts:
         """Count what is kept."""
+
+    def responses(self) -> Mapping[str, Usage]:
+        """Return what each response cost, by the name its records' links give it."""
 
     def everything(self) -> Iterator[Holding]:
         """Yield every record with its parts, in any order."""

@@ -14,7 +14,7 @@ from searchkit.backends.embedded.settle import find_parents, settle, unsettled
 from searchkit.backends.embedded.texts import Unpacker
 from searchkit.backends.embedded.writer import Writer
 from searchkit.errors import IndexDamaged, IndexMissing, IndexUnwritable
-from searchkit.types import Counts, Fact, Finding, Link, Session
+from searchkit.types import Counts, Fact, Finding, Link, Session, Usage
 
 # Chunks of 20 to 30 kB lie better in large pages, and a commit writes a third fewer of them than of 4 kB.
 PAGE_BYTES = 16 << 10
@@ -126,6 +126,11 @@ class Catalog:
         """Count what is kept."""
         with _mapped(self._path):
             return census.counts(self._connection)
+
+    def responses(self) -> Mapping[str, Usage]:
+        """Return what each response cost, by the name its records' links give it."""
+        with _mapped(self._path):
+            return census.responses(self._connection)
 
     def everything(self) -> Iterator[Holding]:
         """Yield every record with its parts, in any order."""

@@ -7,11 +7,11 @@ from typing import Any
 import orjson
 
 from searchkit.backends.base import Condition
-from searchkit.backends.embedded.keys import optional_text
+from searchkit.backends.embedded.keys import optional_text, response_text
 from searchkit.backends.embedded.schema import LINK
 from searchkit.backends.embedded.texts import Unpacker
 from searchkit.backends.embedded.writer import KINDS
-from searchkit.types import Counts, Fact, Kind, Session
+from searchkit.types import Counts, Fact, Kind, Session, Usage
 
 # A first prompt serves as a title where there is no other; this much of it.
 TITLE_CHARACTERS = 100
@@ -58,6 +58,15 @@ def facts(connection: sqlite3.Connection, session: str) -> list[Fact]:
         Fact(session=session, name=name, value=value, agent=agent, leaf=optional_text(leaf), line=line)
         for name, value, agent, leaf, line in rows
     ]
+
+
+def responses(connection: sqlite3.Connection) -> dict[str, Usage]:
+    """Return what each response cost."""
+    rows = connection.execute("SELECT id, input, output, cache_read, cache_write, cost FROM responses")
+    return {
+        response_text(number): Usage(input=sent, output=got, cache_read=read, cache_write=wrote, cost=cost)
+        for number, sent, got, read, wrote, cost in rows
+    }
 
 
 def counts(connection: sqlite3.Connection) -> Counts:

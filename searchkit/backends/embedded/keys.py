@@ -38,6 +38,11 @@ def response_key(response: str) -> int:
     return int.from_bytes(hashlib.blake2b(response.encode(), digest_size=8).digest(), "big", signed=True)
 
 
+def response_text(key: int) -> str:
+    """Write the number of a response as its records' links do."""
+    return f"{key & (1 << 64) - 1:016x}"
+
+
 def part_id(uuid: Key, block: int, variant: int) -> str:
     """Name a part; a variant is another text under the same uuid and block."""
     name = f"{uuid_text(uuid)}#{block}"

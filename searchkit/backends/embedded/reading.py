@@ -9,7 +9,7 @@ import orjson
 from searchkit.backends.base import Stored
 from searchkit.backends.embedded.asking import rows_in
 from searchkit.backends.embedded.homes import BEST
-from searchkit.backends.embedded.keys import Key, optional_text, part_id, uuid_text
+from searchkit.backends.embedded.keys import Key, optional_text, part_id, response_text, uuid_text
 from searchkit.backends.embedded.schema import BOUNDARY, CALLED_BY_PARENT, SHARED, SIDECHAIN
 from searchkit.backends.embedded.texts import Unpacker
 from searchkit.backends.embedded.writer import KINDS, ROLES
@@ -122,7 +122,7 @@ def _link(connection: sqlite3.Connection, row: tuple[Any, ...]) -> Link:
         parent=optional_text(parent),
         logical_parent=optional_text(logical_parent),
         source_call=optional_text(parent if flags & CALLED_BY_PARENT else source_call),
-        response=None if response is None else f"{int(response) & (1 << 64) - 1:016x}",
+        response=None if response is None else response_text(response),
         time=time,
         is_sidechain=bool(int(flags) & SIDECHAIN),
         is_boundary=bool(int(flags) & BOUNDARY),

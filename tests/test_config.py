@@ -1,0 +1,66 @@
+"""Where things are: flags, then environment, then the file, then defaults."""
+
+from pathlib import Path
+
+import pytest
+
+from searchkit.config import resolve
+from searchkit.errors import UsageError
+
+
+def test_defaults_lie_in_the_home_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without any setting, transcripts are below ~/.claude and the index in the user's data directory."""
+    monkeypatch.setattr("sys.platform", "linux")
+
+    settings = resolve(environment={"HOME": str(tmp_path)})
+
+    assert (tmp_path / ".claude",) == settings.roots
+    assert tmp_path / ".local" / "share" / "searchkit" == settings.index
+
+
+@pytest.mark.parametrize(
+    ("environment", "expected"),
+    [
+        ({"CLAUDE_CONFIG_DIR": "/claude"}, ("/claude",)),
+        ({"CLAUDE_CONFIG_DIR": "/claude", "SEARCHKIT_ROOTS": "/one:/two"}, ("/one", "/two")),
+        ({"SEARCHKIT_ROOTS": "~/one"}, ("HOME/one",)),
+    ],
+)
+def test_environment_names_roots(tmp_path: Path, environment: dict[str, str], expected: tuple[str, ...]) -> None:
+    """SEARCHKIT_ROOTS names several roots and goes before CLAUDE_CONFIG_DIR."""
+    settings = resolve(environment={"HOME": str(tmp_path), **environment})
+
+    assert tuple(Path(path.replace("HOME", str(tmp_path))) for path in expected) == settings.roots
+
+
+def test_flags_go_before_all(tmp_path: Path) -> None:
+    """What is given on the command line counts, whatever else is set."""
+    environment = {"HOME": str(tmp_path), "SEARCHKIT_ROOTS": "/one", "SEARCHKIT_INDEX": "/index"}
+
+    settings = resolve(["/flag"], "/flag-index", environment)
+
+    assert ((Path("/flag"),), Path("/flag-index")) == (settings.roots, settings.index)
+
+
+def test_file_goes_before_defaults(tmp_path: Path) -> None:
+    """The configuration file names roots and index, and the environment goes before it."""
+    file = tmp_path / "searchkit" / "config.toml"
+    file.parent.mkdir()
+    file.write_text('roots = ["/one", "~/two"]\nindex = "/index"\n', encoding="utf-8")
+    environment = {"HOME": "/home/mira", "XDG_CONFIG_HOME": str(tmp_path)}
+
+    settings = resolve(environment=environment)
+    overridden = resolve(environment={**environment, "SEARCHKIT_INDEX": "/other"})
+
+    assert (Path("/one"), Path("/home/mira/two")) == settings.roots
+    assert (Path("/index"), Path("/other")) == (settings.index, overridden.index)
+
+
+def test_broken_file_is_named(tmp_path: Path) -> None:
+    """A configuration file that is not TOML is an error that names it."""
+    file = tmp_path / "searchkit" / "config.toml"
+    file.parent.mkdir()
+    file.write_text("roots = [", encoding="utf-8")
+
+    with pytest.raises(UsageError, match=r"config\.toml"):
+        resolve(environment={"HOME": "/home/mira", "XDG_CONFIG_HOME": str(tmp_path)})
