@@ -44,7 +44,7 @@ class Engine:
         """Bring the index up to date with the roots."""
         source = ClaudeSource(self.settings.roots)
         with open_to_write(self.settings.index, wait, on_wait, is_rebuild) as backend:
-            return ingest(source, backend, on_progress)
+            return ingest(source, backend, on_progress, is_rebuild)
 
     def watch(self, on_wait: Callable[[str], None] = lambda holder: None) -> Iterator[Summary]:
         """Bring the index up to date whenever something below the roots changes, for as long as one asks."""

@@ -41,13 +41,20 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     failures: list[str] = []
 
 
-def ingest(source: Source, backend: Backend, on_progress: Callable[[Progress], None] | None = None) -> Summary:
-    """Read what is new and keep it; interrupted at any moment, the next call goes on from there.
+def ingest(
+    source: Source,
+    backend: Backend,
+    on_progress: Callable[[Progress], None] | None = None,
+    is_rebuild: bool = False,
+) -> Summary:
+    """Read what is new, or everything, and keep it; interrupted at any moment, the next call goes on from there.
 
     Much of it is read in a process of its own, so that reading and writing use two cores.
     """
     summary = _Summary()
     seen = backend.checkpoints()
+    if is_rebuild:
+        seen = {file: source.unread(checkpoint) for file, checkpoint in seen.items()}
     is_much = source.behind(seen).bytes >= ELSEWHERE_BYTES
     with _no_collection():
         for batch in batches_from_elsewhere(source, seen) if is_much else batches(source.changes(seen)):

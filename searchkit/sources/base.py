@@ -19,3 +19,6 @@ class Source(Protocol):
 
     def behind(self, seen: Mapping[str, bytes], /) -> Behind:
         """Say how much is new, without reading any of it."""
+
+    def unread(self, checkpoint: bytes, /) -> bytes:
+        """Return the checkpoint of the same file, of which nothing has been read."""

@@ -137,10 +137,12 @@ class Catalog:
         with _mapped(self._path):
             yield from dump.everything(self._connection, self._unpacker)
 
-    def forget_checkpoints(self) -> None:
-        """Make the next ingest read every file from its beginning; what is kept stays."""
-        with self._transaction():
-            self._connection.execute("UPDATE files SET checkpoint = NULL WHERE NOT is_gone")
+    def check(self) -> None:
+        """Raise unless SQLite finds the catalog sound."""
+        with _mapped(self._path):
+            found = self._connection.execute("PRAGMA quick_check(1)").fetchone()[0]
+        if found != "ok":
+            raise IndexDamaged(f"{self._path} is damaged: {found}", "build it anew: searchkit index --rebuild")
 
     def forget(self, sessions: Sequence[str], /) -> None:
         """Remove sessions and all that only they hold, from the disk too."""

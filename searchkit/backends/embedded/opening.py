@@ -20,8 +20,8 @@ def open_to_write(
 ) -> Iterator[EmbeddedBackend]:
     """Hold the lock and yield the backend; one of another format is an error unless it is built anew.
 
-    Building anew keeps what the transcripts no longer hold. Only a catalog that cannot be read
-    is moved aside, never deleted.
+    Building anew keeps what the transcripts no longer hold, unless the catalog cannot be read: then
+    it is moved aside, never deleted.
     """
     try:
         layout.make_directory(directory)
@@ -31,21 +31,24 @@ def open_to_write(
             "name another directory with --index or SEARCHKIT_INDEX",
         ) from error
     with writing(directory / layout.LOCK, wait, on_wait):
-        backend = _open(directory, is_rebuild)
+        backend = _open_anew(directory) if is_rebuild else EmbeddedBackend(directory, is_writable=True)
         try:
-            if is_rebuild:
-                backend.forget_checkpoints()
-                backend.drop_derived()
             yield backend
         finally:
             backend.close()
 
 
-def _open(directory: Path, is_rebuild: bool) -> EmbeddedBackend:
+def _open_anew(directory: Path) -> EmbeddedBackend:
+    """Open the backend without its derived stores; a catalog that cannot be read is moved aside first."""
     try:
-        return EmbeddedBackend(directory, is_writable=True)
-    except (IndexVersion, IndexDamaged):
-        if not is_rebuild:
+        backend = EmbeddedBackend(directory, is_writable=True)
+        try:
+            backend.check()
+        except IndexDamaged:
+            backend.close()
             raise
-        layout.set_aside(directory, datetime.now().strftime("%Y%m%d-%H%M%S"))
-        return EmbeddedBackend(directory, is_writable=True)
+    except (IndexVersion, IndexDamaged):
+        layout.set_aside(directory, datetime.now().strftime("%Y%m%d-%H%M%S-%f"))
+        backend = EmbeddedBackend(directory, is_writable=True)
+    backend.drop_derived()
+    return backend

@@ -154,9 +154,12 @@ def _in_project(parts: tuple[str, ...]) -> Origin | None:
 
 
 def _beside_projects(root: Path, pass_over: PassOver) -> Iterator[Found]:
-    for path, entry_stat in _files(str(root), str(root.resolve()), pass_over, depth=1):
-        if os.path.basename(path) == "history.jsonl":
-            yield Found(path=path, stat=entry_stat, origin=Origin(kind=FileKind.HISTORY))
+    history = str(root / "history.jsonl")
+    if os.path.isfile(history):
+        if _stays_inside(history, str(root.resolve())):
+            yield Found(path=history, stat=os.stat(history), origin=Origin(kind=FileKind.HISTORY))
+        else:
+            pass_over(history, LINK_OUT)
     for path, entry_stat in _files(str(root / "todos"), str(root.resolve()), pass_over, depth=1):
         session, _, agent = Path(path).stem.partition("-agent-")
         if path.endswith(".json"):
@@ -179,6 +182,9 @@ def _beside_projects(root: Path, pass_over: PassOver) -> Iterator[Found]:
 
 def _files(directory: str, root: str, pass_over: PassOver, depth: int = 100) -> Iterator[tuple[str, os.stat_result]]:
     """Walk a directory; links that leave the root, pipes and what cannot be listed are passed over."""
+    if os.path.islink(directory) and not _stays_inside(directory, root):
+        pass_over(directory, LINK_OUT)
+        return
     try:
         entries = sorted(os.scandir(directory), key=lambda entry: entry.name)
     except FileNotFoundError:
@@ -195,6 +201,9 @@ def _files(directory: str, root: str, pass_over: PassOver, depth: int = 100) -> 
                 pass_over(entry.path, LINK_OUT)
                 continue
             entry_stat = entry.stat()
+        except FileNotFoundError:
+            # It went away just now, or it is a link to nothing, as editors leave them.
+            continue
         except OSError as error:
             pass_over(entry.path, error.strerror or "cannot be looked at")
             continue

@@ -109,7 +109,7 @@ def _sessions_index(data: dict[str, object]) -> Document:
             continue
         for key, name in (
             ("summary", "index-summary"),
-            ("customTitle", "custom-title"),
+            ("customTitle", "index-title"),
             ("prUrl", "pr-link"),
         ):
             value = text(entry.get(key))

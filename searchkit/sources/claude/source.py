@@ -66,6 +66,12 @@ class ClaudeSource:
                 before -= change.bytes_read
                 yield msgspec.structs.replace(change, bytes_left=max(before, left))
 
+    def unread(self, checkpoint: bytes, /) -> bytes:
+        """Return the checkpoint of the same file, of which nothing has been read."""
+        known = _DECODE(checkpoint)
+        mark = Mark(device=known.mark.device, inode=known.mark.inode, size=-1)
+        return _ENCODE(Checkpoint(mark=mark, is_gone=known.is_gone))
+
     def behind(self, seen: Mapping[str, bytes], /) -> Behind:
         """Say how much is new, without reading any of it."""
         checkpoints = {file: _DECODE(checkpoint) for file, checkpoint in seen.items()}
@@ -80,7 +86,7 @@ class ClaudeSource:
         roots = tuple(str(root) + os.sep for root in self._roots)
         for file, checkpoint in checkpoints.items():
             is_known = checkpoint.is_gone or file in present or file in moved
-            if not is_known and file.startswith(roots) and not os.path.lexists(file):
+            if not is_known and file.startswith(roots) and _is_absent(file):
                 gone = _ENCODE(msgspec.structs.replace(checkpoint, is_gone=True))
                 yield Change(file=file, origin=Origin(kind=""), checkpoint=gone, is_gone=True)
 
@@ -113,7 +119,7 @@ class _Job:
         growth = compare(self.item.path, self.item.stat, checkpoint.mark) if checkpoint else Growth.REPLACED
         if growth is Growth.REPLACED or checkpoint is None:
             checkpoint = Checkpoint(mark=Mark())
-        is_restart, moved_from = growth is Growth.REPLACED, self._moved_from
+        is_restart, moved_from = checkpoint.mark.offset == 0, self._moved_from
         named: list[str] = []
         tally = checkpoint.tally
         reader = Reader(self.item.origin, checkpoint.memory, lambda said: self._overflow(said, named))
@@ -210,19 +216,34 @@ def _reading_order(item: Found) -> tuple[bool, bool, int, str]:
 
 
 def _moved(present: Mapping[str, Found], checkpoints: Mapping[str, Checkpoint]) -> dict[str, str]:
-    """Pair new paths with known files of the same inode and beginning that are no longer at theirs."""
+    """Pair new paths with known transcripts of the same inode and content that are no longer at theirs.
+
+    Inodes are used again, so what was read of the old file must be in the new one. Of a document
+    nothing is remembered that could tell, so it never moves: it goes, and another comes.
+    """
     missing = {
         (checkpoint.mark.device, checkpoint.mark.inode): file
         for file, checkpoint in checkpoints.items()
-        if file not in present and not os.path.lexists(file)
+        if file not in present and checkpoint.mark.offset and _is_absent(file)
     }
     pairs = {}
     for path, item in present.items():
-        if path not in checkpoints:
+        if path not in checkpoints and item.origin.kind in GROWING:
             old = missing.get((item.stat.st_dev, item.stat.st_ino))
             if old is not None and _continues(path, item, checkpoints[old].mark):
                 pairs[path] = old
     return pairs
+
+
+def _is_absent(path: str) -> bool:
+    """Whether a file is really gone, and does not merely lie where nobody can look now."""
+    try:
+        os.lstat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return True
+    except OSError:
+        return False
+    return False
 
 
 def _continues(path: str, item: Found, mark: Mark) -> bool:

@@ -10,6 +10,8 @@ from searchkit.types import Field
 
 # Counts beyond this are damage, and SQLite could not hold them.
 LARGEST_COUNT = 1 << 53
+# The end of the year 9999, beyond which no time can be written down.
+LATEST_MILLISECONDS = 253_402_300_799_999
 # Leaves that identify rather than say something, left out where all strings of a value are gathered.
 MUTE_KEYS = frozenset(
     {
@@ -51,7 +53,8 @@ def milliseconds(value: object) -> int | None:
             return int(datetime.fromisoformat(value).timestamp() * 1000)
         except (ValueError, OverflowError, OSError):
             return None
-    return count(value) or None
+    number = count(value)
+    return number if 0 < number <= LATEST_MILLISECONDS else None
 
 
 def synthetic_uuid(*identity: str | None) -> str:
