@@ -54,6 +54,12 @@ def main() -> NoReturn:
     except (KeyboardInterrupt, click.Abort):
         click.echo("Interrupted. What was read is kept; the next run goes on from there.", err=True)
         sys.exit(INTERRUPTED)
+    except Exception as error:  # the outermost shell: whatever it is, it is not "nothing found"
+        failure = SearchkitError(f"{type(error).__name__}: {error}", "this is a fault of searchkit; please report it")
+        if wants_json:
+            _print_json(json.error(failure))
+        logging.getLogger("searchkit").debug("unexpected", exc_info=True)
+        _complain(failure.message, failure.hint)
     sys.exit(WENT_WRONG)
 
 
@@ -98,7 +104,7 @@ def index(
             for done in engine.watch(_say_who_writes):
                 if done.files or done.gone:
                     _show_summary(done, 0.0, as_json)
-        elif not engine.status().counts.files:
+        elif not engine.counts().files:
             roots_shown = ", ".join(str(root / "projects") for root in engine.settings.roots)
             raise SourceError(f"there are no transcripts below {roots_shown}", "name another directory with --root")
     return WENT_WRONG if done.failures else 0
@@ -116,7 +122,7 @@ def search(words: tuple[str, ...], index: str | None, as_json: bool, limit: int)
         found = engine.search(asked, limit)
         took_ms = (time.monotonic() - started) * 1000
         if as_json:
-            _print_json(json.search(asked, found, engine.status().counts, took_ms))
+            _print_json(json.search(asked, found, engine.counts(), took_ms))
         else:
             _print(terminal.results(found, asked, _width(), time.time()))
             if not found:
@@ -226,7 +232,7 @@ def demo(index: str | None, as_json: bool) -> None:
         engine.index()
         answers = {question: engine.search(question, 2) for question in DEMO_QUESTIONS}
         if as_json:
-            counts = engine.status().counts
+            counts = engine.counts()
             _print_json({"searches": [json.search(asked, found, counts, 0) for asked, found in answers.items()]})
             return
         for question, found in answers.items():

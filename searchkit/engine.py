@@ -1,6 +1,7 @@
 """The engine: opens an index and does what the commands are named after. Wiring only."""
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -12,7 +13,7 @@ from searchkit.errors import SourceError
 from searchkit.ingest import Progress, Summary, ingest
 from searchkit.results import Result, Status
 from searchkit.sources.claude import ClaudeSource
-from searchkit.types import Finding, Session
+from searchkit.types import Counts, Finding, Session
 from searchkit.watch import changes_below
 
 
@@ -66,6 +67,10 @@ class Engine:
         """Return sessions, newest first."""
         return self._open().sessions(condition or Condition(), limit)
 
+    def counts(self) -> Counts:
+        """Count what is indexed."""
+        return self._open().counts()
+
     def status(self) -> Status:
         """Say what is indexed and how far."""
         backend = self._open()
@@ -80,7 +85,7 @@ class Engine:
             index=str(self.settings.index),
             roots=[str(root) for root in self.settings.roots],
             counts=backend.counts(),
-            index_bytes=sum(file.stat().st_size for file in self.settings.index.rglob("*") if file.is_file()),
+            index_bytes=_size(self.settings.index),
             files_behind=files,
             bytes_behind=size,
             unreachable=unreachable,
@@ -108,3 +113,12 @@ class Engine:
         if self._reader is None:
             self._reader = EmbeddedBackend(self.settings.index)
         return self._reader
+
+
+def _size(directory: Path) -> int:
+    """Add up the files below a directory; one that goes meanwhile counts nothing."""
+    total = 0
+    for file in directory.rglob("*"):
+        with suppress(FileNotFoundError):
+            total += file.stat().st_size if file.is_file() else 0
+    return total

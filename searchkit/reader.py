@@ -106,7 +106,12 @@ def _receive(stream: BinaryIO, answers: queue.Queue[bytes]) -> None:
     """Put every answer into the queue, and an empty one at the end."""
     try:
         while len(head := stream.read(_LENGTH.size)) == _LENGTH.size:
-            answers.put(stream.read(_LENGTH.unpack(head)[0]))
+            (length,) = _LENGTH.unpack(head)
+            answer = stream.read(length)
+            if len(answer) < length:
+                # It was killed in the middle of a batch; its status will tell.
+                break
+            answers.put(answer)
     except ValueError:
         log.debug("the reader's pipe was closed")
     answers.put(b"")

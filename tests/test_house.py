@@ -26,7 +26,7 @@ FORBIDDEN_IMPORTS = [
     ("backends/base.py", "import searchkit.parts", "layers"),
     ("stowaway.py", "", "layers"),
     ("engine.py", "import sqlite3", "stores"),
-    ("backends/memory.py", "import tantivy", "stores"),
+    ("backends/memory/backend.py", "import tantivy", "stores"),
     ("cli.py", "def later() -> None:\n    import lancedb", "stores"),
     ("engine.py", "import torch", "models"),
     ("backends/embedded/__init__.py", "from tokenizers import Tokenizer", "models"),

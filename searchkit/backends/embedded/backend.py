@@ -12,8 +12,8 @@ from searchkit.backends.embedded.layout import KEYWORD
 
 # Parts handed to the keyword index between two commits of it.
 FOLLOW_PARTS = 50_000
-# Copies are dropped after the search, so somewhat more is asked for than is wanted.
-SPARE_HITS = 3
+# Repeats are dropped after the search; where that leaves too few, so many times more are asked for.
+MORE_HITS = 4
 
 
 class EmbeddedBackend(Catalog):
@@ -38,18 +38,25 @@ class EmbeddedBackend(Catalog):
         shutil.rmtree(self._keyword_directory, ignore_errors=True)
 
     def forget(self, sessions: Sequence[str], /) -> None:
-        """Remove sessions and all that only they hold, and the words of the derived stores with them."""
-        super().forget(sessions)
+        """Remove sessions and all that only they hold; first of all the words of the derived stores."""
         self.drop_derived()
+        super().forget(sessions)
 
     def keyword(self, words: str, limit: int, /) -> list[Hit]:
         """Return the parts that match words best; repeats are not among them."""
-        hits = []
-        for number, score in self._open_keyword().search(words, limit * SPARE_HITS):
-            found = next(self._numbered(number), None)
-            if found is not None and found.repeats is None:
-                hits.append(Hit(stored=found, score=score))
-        return hits[:limit]
+        keyword = self._open_keyword()
+        asked = limit
+        with self._reading():
+            while True:
+                found = keyword.search(words, asked)
+                hits = []
+                for number, score in found:
+                    stored = next(self._numbered(number), None)
+                    if stored is not None and stored.repeats is None:
+                        hits.append(Hit(stored=stored, score=score))
+                if len(hits) >= limit or len(found) < asked:
+                    return hits[:limit]
+                asked *= MORE_HITS
 
     def _last_part(self) -> int:
         return int(self._connection.execute("SELECT ifnull(max(id), 0) FROM parts").fetchone()[0])

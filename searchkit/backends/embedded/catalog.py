@@ -82,59 +82,59 @@ class Catalog:
         key = parse_part_id(part_id)
         if key is None:
             return None
-        with _mapped(self._path):
+        with self._reading():
             statement = "uuid = ? AND block = ? AND variant = ?"
             return next(reading.parts(self._connection, self._unpacker, statement, key), None)
 
     def links(self, uuids: Sequence[str], /) -> Mapping[str, Link]:
         """Return the records with these uuids; a missing one is left out."""
-        with _mapped(self._path):
+        with self._reading():
             found = reading.links(self._connection, "uuid", [uuid_key(uuid) for uuid in uuids])
             return {link.uuid: link for link in found}
 
     def children(self, uuid: str, /) -> list[Link]:
         """Return the records whose parent this is, in order of their homes."""
-        with _mapped(self._path):
+        with self._reading():
             return reading.children(self._connection, uuid_key(uuid))
 
     def neighbours(self, uuid: str, before: int, after: int, /) -> list[Link]:
         """Return the records around one in its home file, that one included, in line order."""
-        with _mapped(self._path):
+        with self._reading():
             return reading.neighbours(self._connection, uuid_key(uuid), before, after)
 
     def session_parts(self, session: str, agent: str | None = None, /) -> Iterator[Stored]:
         """Yield the parts of a session, or of one of its agents, in order; repeats included."""
-        with _mapped(self._path):
+        with self._reading():
             yield from reading.session_parts(self._connection, self._unpacker, session, agent)
 
     def sessions(self, condition: Condition, limit: int | None = None, /) -> list[Session]:
         """Return sessions, newest first."""
-        with _mapped(self._path):
+        with self._reading():
             return census.sessions(self._connection, self._unpacker, condition, limit)
 
     def facts(self, session: str, /) -> list[Fact]:
         """Return what is known of a session and its agents."""
-        with _mapped(self._path):
+        with self._reading():
             return census.facts(self._connection, session)
 
     def findings(self) -> Iterator[Finding]:
         """Yield what is wrong in the transcripts and in the catalog itself."""
-        with _mapped(self._path):
+        with self._reading():
             yield from checks.findings(self._connection, self._path)
 
     def counts(self) -> Counts:
         """Count what is kept."""
-        with _mapped(self._path):
+        with self._reading():
             return census.counts(self._connection)
 
     def responses(self) -> Mapping[str, Usage]:
         """Return what each response cost, by the name its records' links give it."""
-        with _mapped(self._path):
+        with self._reading():
             return census.responses(self._connection)
 
     def everything(self) -> Iterator[Holding]:
         """Yield every record with its parts, in any order."""
-        with _mapped(self._path):
+        with self._reading():
             yield from dump.everything(self._connection, self._unpacker)
 
     def check(self) -> None:
@@ -170,6 +170,19 @@ class Catalog:
         execute("PRAGMA secure_delete = FAST")
         if execute("PRAGMA user_version").fetchone()[0] == 0:
             self._connection.executescript(f"BEGIN;{schema.TABLES}PRAGMA user_version = {layout.FORMAT};COMMIT;")
+
+    @contextmanager
+    def _reading(self) -> Iterator[None]:
+        """Let everything that is read inside be of one moment, whatever others commit meanwhile."""
+        with _mapped(self._path):
+            if self._connection.in_transaction:
+                yield
+                return
+            self._connection.execute("BEGIN")
+            try:
+                yield
+            finally:
+                self._connection.execute("COMMIT")
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:

@@ -1,11 +1,12 @@
 """Takes things out of the catalog so that nothing of them remains but what other places hold."""
 
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
+from searchkit.backends.embedded.asking import rows_in
 from searchkit.backends.embedded.homes import choose_home
 from searchkit.backends.embedded.schema import LINK, SHARED
-from searchkit.backends.embedded.texts import Packer, Unpacker
+from searchkit.backends.embedded.texts import Packer, Unpacker, last_number
 
 _FORGET_TELLINGS = """
 DELETE FROM tellings WHERE part IN (SELECT id FROM parts WHERE record = ?1) AND NOT EXISTS
@@ -18,6 +19,7 @@ UPDATE responses SET record = first FROM
   (SELECT response, min(uuid) AS first FROM records WHERE response IS NOT NULL GROUP BY response) AS told
   WHERE told.response = responses.id;
 DELETE FROM paths WHERE id NOT IN (SELECT path FROM touches);
+DELETE FROM problems WHERE file NOT IN (SELECT id FROM files);
 DELETE FROM contexts WHERE id NOT IN (SELECT context FROM records UNION SELECT context FROM places);
 DELETE FROM names WHERE id NOT IN (
   SELECT type FROM records UNION SELECT ifnull(agent, 0) FROM records UNION SELECT ifnull(tool, 0) FROM parts
@@ -25,7 +27,7 @@ DELETE FROM names WHERE id NOT IN (
   UNION SELECT name FROM facts UNION SELECT agent FROM facts UNION SELECT action FROM touches
   UNION SELECT ifnull(agent, 0) FROM files);
 """
-_DOOMED = "CREATE TEMP TABLE IF NOT EXISTS doomed (id INTEGER PRIMARY KEY)"
+_IS_DOOMED = "IN (SELECT id FROM temp.doomed)"
 
 
 def erase_file(connection: sqlite3.Connection, file: int) -> None:
@@ -53,58 +55,58 @@ def erase_orphans(connection: sqlite3.Connection) -> None:
         connection.execute(statement)
 
 
-def erase_parts(connection: sqlite3.Connection, parts: Iterable[int]) -> None:
+def erase_parts(connection: sqlite3.Connection, parts: Sequence[int]) -> None:
     """Take parts out, and records without a uuid of their own that say nothing without them."""
-    connection.execute(_DOOMED)
-    connection.execute("DELETE FROM temp.doomed")
-    connection.executemany("INSERT OR IGNORE INTO temp.doomed VALUES (?)", [(part,) for part in parts])
-    records = [
-        row[0]
-        for row in connection.execute("SELECT DISTINCT record FROM parts WHERE id IN (SELECT id FROM temp.doomed)")
-    ]
-    _forget_texts(connection, "id IN (SELECT id FROM temp.doomed)")
-    connection.executemany(
-        f"DELETE FROM records WHERE id = ? AND NOT flags & {LINK} AND NOT EXISTS"
-        " (SELECT 1 FROM parts WHERE parts.record = records.id)",
-        [(record,) for record in records],
+    records = {row[0] for row in rows_in(connection, "SELECT record FROM parts WHERE id IN", parts)}
+    _doom(connection, parts)
+    _forget_texts(connection, f"id {_IS_DOOMED}")
+    _doom(connection, records)
+    connection.execute(
+        f"DELETE FROM temp.doomed WHERE id IN (SELECT id FROM records WHERE flags & {LINK})"
+        " OR id IN (SELECT record FROM parts)"
     )
+    _erase_doomed(connection)
 
 
 def _erase_places(connection: sqlite3.Connection, condition: str, value: int) -> None:
     execute = connection.execute
-    execute(_DOOMED)
-    execute("DELETE FROM temp.doomed")
     execute(f"UPDATE sessions SET is_settled = 0 WHERE id IN (SELECT session FROM records WHERE {condition})", (value,))
-    execute(f"INSERT INTO temp.doomed SELECT id FROM records WHERE {condition} AND NOT flags & {SHARED}", (value,))
+    alone = execute(f"SELECT id FROM records WHERE {condition} AND NOT flags & {SHARED}", (value,)).fetchall()
     shared = [row[0] for row in execute(f"SELECT DISTINCT record FROM places WHERE {condition}", (value,))]
     execute(f"DELETE FROM places WHERE {condition}", (value,))
-    orphaned: list[int] = []
-    for record in shared:
-        if execute("SELECT EXISTS (SELECT 1 FROM places WHERE record = ?)", (record,)).fetchone()[0]:
-            execute(_FORGET_TELLINGS, (record,))
-            orphaned += [row[0] for row in execute(_UNTOLD, (record,))]
-        else:
-            execute("INSERT INTO temp.doomed VALUES (?)", (record,))
+    left = {row[0] for row in rows_in(connection, "SELECT record FROM places WHERE record IN", shared)}
+    untold: list[int] = []
+    for record in left:
+        execute(_FORGET_TELLINGS, (record,))
+        untold += [row[0] for row in execute(_UNTOLD, (record,))]
+    _doom(connection, {row[0] for row in alone} | (set(shared) - left))
     _erase_doomed(connection)
-    if orphaned:
-        erase_parts(connection, orphaned)
-    for record in shared:
+    erase_parts(connection, untold)
+    for record in left:
         choose_home(connection, record)
 
 
+def _doom(connection: sqlite3.Connection, numbers: Iterable[int]) -> None:
+    """Put the numbers of what is to go into a table that statements can refer to."""
+    connection.execute("CREATE TEMP TABLE IF NOT EXISTS doomed (id INTEGER PRIMARY KEY)")
+    connection.execute("DELETE FROM temp.doomed")
+    connection.executemany("INSERT OR IGNORE INTO temp.doomed VALUES (?)", [(number,) for number in numbers])
+
+
 def _erase_doomed(connection: sqlite3.Connection) -> None:
-    doomed = "IN (SELECT id FROM temp.doomed)"
-    _forget_texts(connection, f"record {doomed}")
-    connection.execute(f"DELETE FROM touches WHERE record {doomed}")
+    """Take out the records that are doomed, with all that refers to them."""
+    _forget_texts(connection, f"record {_IS_DOOMED}")
+    connection.execute(f"DELETE FROM touches WHERE record {_IS_DOOMED}")
+    connection.execute(f"DELETE FROM places WHERE record {_IS_DOOMED}")
     connection.execute(
         "UPDATE records SET parent = NULL, missing_parent = (SELECT uuid FROM records AS parents"
-        f" WHERE parents.id = records.parent) WHERE parent {doomed} AND id NOT {doomed}"
+        f" WHERE parents.id = records.parent) WHERE parent {_IS_DOOMED} AND id NOT {_IS_DOOMED}"
     )
-    connection.execute(f"DELETE FROM records WHERE id {doomed}")
+    connection.execute(f"DELETE FROM records WHERE id {_IS_DOOMED}")
 
 
 def _forget_texts(connection: sqlite3.Connection, condition: str) -> None:
-    """Delete parts and write anew the chunks that held their texts, without them."""
+    """Delete parts and write the chunks that held their texts anew, without them and under new numbers."""
     execute = connection.execute
     chunks = execute(
         f"SELECT id, first_part, last_part FROM chunks WHERE id IN (SELECT DISTINCT chunk FROM parts WHERE {condition})"
@@ -118,7 +120,7 @@ def _forget_texts(connection: sqlite3.Connection, condition: str) -> None:
             "SELECT id, start, length FROM parts WHERE id BETWEEN ? AND ? AND chunk = ? ORDER BY id",
             (first, last, chunk),
         ).fetchall()
-        packer = Packer(chunk)
+        packer = Packer(last_number(connection, "chunks") + 1)
         moved = [(*packer.add(part, unpacker.text(chunk, start, length)), part) for part, start, length in kept]
         packer.flush()
         execute("DELETE FROM chunks WHERE id = ?", (chunk,))

@@ -62,9 +62,8 @@ class Files:
                 choose_home(self._connection, record)
         found = execute("SELECT id FROM files WHERE path = ?", (change.file,)).fetchone()
         origin = change.origin
-        session = self._names.session(origin.session)
+        session, agent = self._names.session(origin.session), self._names.optional(origin.agent)
         if found is None:
-            agent = self._names.optional(origin.agent)
             cursor = execute(
                 "INSERT INTO files (path, kind, session, agent, directory, is_copy) VALUES (?, ?, ?, ?, ?, ?)",
                 (change.file, origin.kind, session, agent, origin.project_directory, origin.is_copy),
@@ -73,9 +72,11 @@ class Files:
             file = cursor.lastrowid
         else:
             file = int(found[0])
-            execute("UPDATE files SET is_gone = 0 WHERE id = ?", (file,))
-            if session:
-                execute("UPDATE files SET session = ? WHERE id = ?", (session, file))
+            execute(
+                "UPDATE files SET is_gone = 0, kind = ?, session = max(?, iif(kind = 'agent', session, 0)), agent = ?,"
+                " directory = ?, is_copy = ? WHERE id = ?",
+                (origin.kind, session, agent, origin.project_directory, origin.is_copy, file),
+            )
             if change.is_restart:
                 self._restart(file, origin.is_document)
         row = self._rows[file] = FileRow(file, change.file, origin.kind, origin.is_copy, session)

@@ -59,10 +59,10 @@ class Keyword:
     def search(self, words: str, limit: int) -> list[tuple[int, float]]:
         """Return the numbers and scores of the parts that match best; any text is a valid query."""
         self._index.reload()
-        query, _ = self._index.parse_query_lenient(words, ["text"])
-        pairs = [tantivy.Query.term_query(self._index.schema, "pairs", pair) for pair in _pairs(words)]
-        if pairs:
-            query = tantivy.Query.boolean_query([(tantivy.Occur.Should, one) for one in (query, *pairs)])
+        schema = self._index.schema
+        terms = [("text", word) for word in _ANALYZER.analyze(words)] + [("pairs", pair) for pair in _pairs(words)]
+        asked = [tantivy.Query.term_query(schema, field, term) for field, term in terms]
+        query = tantivy.Query.boolean_query([(tantivy.Occur.Should, one) for one in asked])
         searcher = self._index.searcher()
         hits = searcher.search(query, limit=limit, count=False).hits
         numbers = searcher.fast_field_values("part", [address for _, address in hits])
@@ -83,6 +83,16 @@ def _private() -> Iterator[None]:
         yield
     finally:
         os.umask(before)
+
+
+# What Tantivy calls en_stem, to take a question apart as the texts were.
+_ANALYZER = (
+    tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.simple())
+    .filter(tantivy.Filter.remove_long(40))
+    .filter(tantivy.Filter.lowercase())
+    .filter(tantivy.Filter.stemmer("english"))
+    .build()
+)
 
 
 def _schema() -> tantivy.Schema:

@@ -10,8 +10,8 @@ tools, agents) are kept once in `names`. Session 0 is "none": history lines of o
 plans and memory belong to no session. A negative line is where a record was in a file that
 has since been replaced. A parent that is known is kept by its number, one that is not by its
 uuid until it comes: in 98.8 % of records it is, and an index over numbers in order is a fraction
-of one over random uuids. Numbers of parts are never given twice, so that derived stores can tell
-by the highest one they hold what is new.
+of one over random uuids. Numbers of records, parts and chunks are never given twice: derived stores can
+tell by the highest part they hold what is new, and a reader that keeps a chunk can trust its number.
 """
 
 TABLES = """
@@ -50,7 +50,7 @@ CREATE TABLE contexts (
   cwd TEXT, branch TEXT, version TEXT, entrypoint TEXT, model TEXT
 );
 CREATE TABLE records (
-  id INTEGER PRIMARY KEY,
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
   uuid BLOB NOT NULL UNIQUE,
   parent INTEGER,
   missing_parent BLOB,
@@ -126,8 +126,9 @@ CREATE TABLE tellings (
   fields TEXT,
   PRIMARY KEY (part, file, line)
 ) WITHOUT ROWID;
+CREATE INDEX tellings_file ON tellings (file);
 CREATE TABLE chunks (
-  id INTEGER PRIMARY KEY,
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
   first_part INTEGER NOT NULL,
   last_part INTEGER NOT NULL,
   data BLOB NOT NULL
@@ -161,6 +162,7 @@ CREATE TABLE facts (
   line INTEGER NOT NULL,
   PRIMARY KEY (session, name, value, agent)
 ) WITHOUT ROWID;
+CREATE INDEX facts_leaf ON facts (leaf) WHERE leaf IS NOT NULL;
 CREATE TABLE problems (
   file INTEGER NOT NULL,
   line INTEGER NOT NULL,

@@ -15,6 +15,12 @@ LEVEL = 3
 KEPT_CHUNKS = 32
 
 
+def last_number(connection: sqlite3.Connection, table: str) -> int:
+    """Return the highest number that was ever given in a table."""
+    row = connection.execute("SELECT seq FROM sqlite_sequence WHERE name = ?", (table,)).fetchone()
+    return int(row[0]) if row else 0
+
+
 class Packer:
     """Gathers texts into chunks while a batch is written."""
 

@@ -18,7 +18,7 @@ from searchkit.backends.embedded.keys import Key, optional_key, response_key, uu
 from searchkit.backends.embedded.merge import Home, Known, Sight, Telling
 from searchkit.backends.embedded.names import Names
 from searchkit.backends.embedded.schema import BOUNDARY, CALLED_BY_PARENT, FORKED, LINK, SHARED, SIDECHAIN
-from searchkit.backends.embedded.texts import Packer
+from searchkit.backends.embedded.texts import Packer, last_number
 from searchkit.types import Fact, Kind, Part, Record, Role, Standing, Usage
 
 KINDS = tuple(Kind)
@@ -56,9 +56,6 @@ class Writer:
         self._names = names
         self._files = Files(connection, names)
         self._known = Known(connection)
-        self._next_record = self._highest("records") + 1
-        self._next_part = self._last_part() + 1
-        self._packer = Packer(self._highest("chunks") + 1)
         self._homes: dict[str, Home] = {}
         self._records: list[tuple[object, ...]] = []
         self._parts: list[tuple[object, ...]] = []
@@ -69,6 +66,10 @@ class Writer:
     def write(self, batch: Batch) -> None:
         """Write the whole batch; the caller commits."""
         rows = [self._files.open(entry.change) for entry in batch]
+        # Opening a file can write chunks anew, so numbers are taken after that.
+        self._next_record = last_number(self._connection, "records") + 1
+        self._next_part = last_number(self._connection, "parts") + 1
+        self._packer = Packer(last_number(self._connection, "chunks") + 1)
         self._homes = self._find_homes(batch)
         for entry, row in zip(batch, rows, strict=True):
             if row is not None:
@@ -295,13 +296,6 @@ class Writer:
                 self._connection, statement, [*map(uuid_key, uuids)]
             )
         }
-
-    def _last_part(self) -> int:
-        row = self._connection.execute("SELECT seq FROM sqlite_sequence WHERE name = 'parts'").fetchone()
-        return int(row[0]) if row else 0
-
-    def _highest(self, table: str) -> int:
-        return int(self._connection.execute(f"SELECT ifnull(max(id), 0) FROM {table}").fetchone()[0])
 
 
 def _smaller(one: Key, other: Key) -> Key:
