@@ -80,7 +80,7 @@ def cli() -> None:
 @cli.command()
 @_common
 @_ROOT
-@click.option("--watch", is_flag=True, help="Stay, and follow changes as they are written.")
+@click.option("--watch", is_flag=True, help="Stay, and follow changes; --json then prints a value per pass.")
 @click.option("--no-vectors", is_flag=True, help="Index words only.")
 @click.option("--rebuild", is_flag=True, help="Read everything anew; what is no longer on disk is kept.")
 @click.option("--no-wait", is_flag=True, help="Leave at once if another process is writing the index.")
@@ -95,18 +95,14 @@ def index(
 ) -> int:
     """Bring the index up to date."""
     with Engine(index, roots) as engine:
-        started = time.monotonic()
+        if watch:
+            return _watch(engine, as_json)
         with Bar("words") as bar:
             done = engine.index(bar.update, _say_who_writes, not no_wait, rebuild)
-        _show_summary(done, time.monotonic() - started, as_json)
-        if watch:
-            click.echo("Watching. Ctrl-C ends it.", err=True)
-            for done in engine.watch(_say_who_writes):
-                if done.files or done.gone:
-                    _show_summary(done, 0.0, as_json)
-        elif not engine.counts().files:
-            roots_shown = ", ".join(str(root / "projects") for root in engine.settings.roots)
-            raise SourceError(f"there are no transcripts below {roots_shown}", "name another directory with --root")
+        _show_summary(done, bar.seconds, as_json)
+        if not engine.counts().files:
+            places = ", ".join(str(root / "projects") for root in engine.settings.roots)
+            raise SourceError(f"there are no transcripts below {places}", "name another directory with --root")
     return WENT_WRONG if done.failures else 0
 
 
@@ -239,6 +235,21 @@ def demo(index: str | None, as_json: bool) -> None:
             click.secho(f"\n$ searchkit search {question}\n", bold=True)
             _print(terminal.results(found, question, _width(), time.time()))
     click.echo(f"Try it: searchkit search --index {place} WORDS", err=True)
+
+
+def _watch(engine: Engine, as_json: bool) -> int:
+    """Follow changes until interrupted; the first pass says what there was to read, later ones what came."""
+    passes = 0
+    with Bar("words") as bar:
+        for done in engine.watch(bar.update, _say_who_writes):
+            bar.clear()
+            if not passes or done.files or done.gone:
+                _show_summary(done, bar.seconds, as_json)
+            if not passes:
+                click.echo("Watching. Ctrl-C ends it.", err=True)
+            passes += 1
+            bar.restart()
+    return 0
 
 
 def _confirmed() -> bool:

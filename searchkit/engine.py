@@ -47,13 +47,14 @@ class Engine:
         with open_to_write(self.settings.index, wait, on_wait, is_rebuild) as backend:
             return ingest(source, backend, on_progress, is_rebuild)
 
-    def watch(self, on_wait: Callable[[str], None] = lambda holder: None) -> Iterator[Summary]:
-        """Bring the index up to date whenever something below the roots changes, for as long as one asks."""
-        yield self.index(on_wait=on_wait)
+    def watch(
+        self,
+        on_progress: Callable[[Progress], None] | None = None,
+        on_wait: Callable[[str], None] = lambda holder: None,
+    ) -> Iterator[Summary]:
+        """Bring the index up to date now and whenever something below the roots changes, until interrupted."""
         for _ in changes_below(self.settings.roots):
-            summary = self.index(on_wait=on_wait)
-            if summary.files or summary.gone:
-                yield summary
+            yield self.index(on_progress, on_wait)
 
     def search(self, words: str, limit: int = 10) -> list[Result]:
         """Return the parts that match words best, each with its session."""

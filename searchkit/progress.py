@@ -22,23 +22,37 @@ class Bar:
 
     def __enter__(self) -> Self:
         """Begin to count time."""
-        self._started = time.monotonic()
+        self.restart()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         """Leave the line of the bar."""
+        self.clear()
+
+    @property
+    def seconds(self) -> float:
+        """How long it has been."""
+        return time.monotonic() - self._started
+
+    def restart(self) -> None:
+        """Begin to count time anew."""
+        self._started = time.monotonic()
+
+    def clear(self) -> None:
+        """Take the bar off the screen."""
         if self._is_drawn:
             sys.stderr.write("\r\x1b[K")
             sys.stderr.flush()
+            self._is_drawn = False
 
     def update(self, progress: Progress) -> None:
         """Draw anew."""
         if not sys.stderr.isatty():
             return
         whole = max(1, progress.bytes_read + progress.bytes_left)
-        seconds = max(0.001, time.monotonic() - self._started)
+        seconds = max(0.001, self.seconds)
         rate = progress.bytes_read / seconds
         filled = BAR_WIDTH * progress.bytes_read // whole
         left = progress.bytes_left / rate if rate else 0
