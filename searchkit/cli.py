@@ -42,7 +42,7 @@ def main() -> NoReturn:
     logging.basicConfig(format="%(levelname)s: %(message)s", level=logging.WARNING, stream=sys.stderr)
     logging.getLogger("watchfiles").setLevel(logging.ERROR)
     try:
-        sys.exit(cli.main(standalone_mode=False) or 0)
+        sys.exit(cli.main(standalone_mode=False, color=False if os.environ.get("NO_COLOR") else None) or 0)
     except SearchkitError as error:
         if wants_json:
             _print_json(json.error(error))
@@ -112,17 +112,20 @@ def index(
 @click.option("--limit", default=10, show_default=True, type=click.IntRange(1, 1000), help="How many results.")
 def search(words: tuple[str, ...], index: str | None, as_json: bool, limit: int) -> int:
     """Find messages by their words."""
-    asked = " ".join(words)
+    # Bytes that are no text come as lone surrogates, which nothing could print or search.
+    asked = " ".join(words).encode("utf-8", "replace").decode()
     with Engine(index) as engine:
         started = time.monotonic()
         found = engine.search(asked, limit)
         took_ms = (time.monotonic() - started) * 1000
         if as_json:
-            _print_json(json.search(asked, found, engine.counts(), took_ms))
+            _print_json(json.search(asked, found, engine.counts(), engine.pending(), took_ms))
         else:
             _print(terminal.results(found, asked, _width(), time.time()))
-            if not found:
-                click.echo(f"Nothing matches {one_line(asked)!r}.", err=True)
+            if not found and (pending := engine.pending()):
+                click.echo(f"Nothing so far: {count(pending, 'part')} still to be indexed. Try again later.", err=True)
+            elif not found:
+                click.echo(f"Nothing matches {one_line(asked)[:200]!r}.", err=True)
     return 0 if found else NOTHING_FOUND
 
 
@@ -142,6 +145,8 @@ def sessions(index: str | None, as_json: bool, limit: int, **filters: str | None
             _print_json(json.sessions(found))
         else:
             _print(terminal.sessions(found, _width(), time.time()))
+            if not found:
+                click.echo("No session is meant by that.", err=True)
     return 0 if found else NOTHING_FOUND
 
 
@@ -190,7 +195,11 @@ def prune(
     yes: bool,
     dry_run: bool,
 ) -> int:
-    """Forget sessions; says first which ones."""
+    """Forget sessions; says first which ones.
+
+    What is forgotten stays so while its transcript grows; index --rebuild reads transcripts that are
+    still there anew, from their beginning.
+    """
     if not (older_than or project or ids or gone):
         raise UsageError("prune wants to know what", "give --older-than, --project, --session or --gone")
     before = int((time.time() - older_than * 86_400) * 1000) if older_than else None
@@ -229,7 +238,7 @@ def demo(index: str | None, as_json: bool) -> None:
         answers = {question: engine.search(question, 2) for question in DEMO_QUESTIONS}
         if as_json:
             counts = engine.counts()
-            _print_json({"searches": [json.search(asked, found, counts, 0) for asked, found in answers.items()]})
+            _print_json({"searches": [json.search(asked, found, counts, 0, 0) for asked, found in answers.items()]})
             return
         for question, found in answers.items():
             click.secho(f"\n$ searchkit search {question}\n", bold=True)

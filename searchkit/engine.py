@@ -68,6 +68,10 @@ class Engine:
         """Return sessions, newest first."""
         return self._open().sessions(condition or Condition(), limit)
 
+    def pending(self) -> int:
+        """Count the parts that are indexed but that a search for words does not reach yet."""
+        return self._open().pending()
+
     def counts(self) -> Counts:
         """Count what is indexed."""
         return self._open().counts()

@@ -1,5 +1,6 @@
 """A bar on a terminal that says how far, how fast, and how long still; silent elsewhere."""
 
+import shutil
 import sys
 import time
 from types import TracebackType
@@ -56,9 +57,11 @@ class Bar:
         rate = progress.bytes_read / seconds
         filled = BAR_WIDTH * progress.bytes_read // whole
         left = progress.bytes_left / rate if rate else 0
-        sys.stderr.write(
-            f"\r\x1b[K{self._label} [{'#' * filled}{'-' * (BAR_WIDTH - filled)}]"
+        line = (
+            f"{self._label} [{'#' * filled}{'-' * (BAR_WIDTH - filled)}]"
             f" {size(progress.bytes_read)} of {size(whole)}, {size(rate)}/s, {left // 60:.0f}:{left % 60:02.0f} left"
         )
+        columns = shutil.get_terminal_size().columns
+        sys.stderr.write(f"\r\x1b[K{line[: columns - 1]}")
         sys.stderr.flush()
         self._is_drawn = True

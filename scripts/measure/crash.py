@@ -23,7 +23,7 @@ from measure.traced import REPORTS
 
 # Of the runs that are aimed at a phase, what they are aimed at; later phases are rarer in the others.
 AIMS = ("start", "checkpoints", "write", "write", "write", "settle", "settle", "follow", "follow", "close")
-SMALL_LIMITS = ("BATCH_BYTES=300000", "BATCH_CHANGES=20", "PIECE_BYTES=100000", "FOLLOW_PARTS=200")
+SMALL_LIMITS = ("BATCH_BYTES=300000", "BATCH_CHANGES=20", "PIECE_BYTES=100000", "COMMIT_PARTS=200")
 OTHER_PROCESS = "ELSEWHERE_BYTES=0"
 # A first guess, corrected by what is seen, so that about one run in six ends before its kill.
 FIRST_GUESS_SECONDS = 0.6

@@ -72,6 +72,9 @@ class Backend(Protocol):
     def keyword(self, words: str, limit: int, /) -> list[Hit]:
         """Return the parts that match words best; repeats are not among them."""
 
+    def pending(self) -> int:
+        """Count the parts that a search for words does not reach yet."""
+
     def part(self, part_id: str, /) -> Stored | None:
         """Return one part by its id, `<uuid>#<block>`."""
 

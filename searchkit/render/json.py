@@ -17,7 +17,7 @@ def error(raised: SearchkitError) -> Fields:
     return {"error": {"kind": raised.kind, "message": raised.message, "hint": raised.hint}}
 
 
-def search(words: str, results: list[Result], counts: Counts, took_ms: float) -> Fields:
+def search(words: str, results: list[Result], counts: Counts, pending: int, took_ms: float) -> Fields:
     """Show the answer to a search."""
     parts = sum(counts.parts.values())
     return {
@@ -26,7 +26,7 @@ def search(words: str, results: list[Result], counts: Counts, took_ms: float) ->
         "total": len(results),
         "took_ms": round(took_ms, 1),
         "results": [_result(rank, result, words) for rank, result in enumerate(results, 1)],
-        "empty_because": None if results else "no_match" if parts else "not_indexed",
+        "empty_because": None if results else "no_match" if parts and not pending else "not_indexed",
     }
 
 
@@ -72,7 +72,7 @@ def status(found: Status) -> Fields:
         "roots": list(found.roots),
         "counts": msgspec.to_builtins(found.counts),
         "index_bytes": found.index_bytes,
-        "behind": {"files": found.files_behind, "bytes": found.bytes_behind},
+        "behind": None if found.unreachable else {"files": found.files_behind, "bytes": found.bytes_behind},
         "unreachable": found.unreachable,
     }
 

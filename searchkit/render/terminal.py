@@ -14,6 +14,11 @@ from searchkit.types import Finding, Session
 # Findings of one kind that are shown before "and so many more".
 EXAMPLES = 3
 LABEL_WIDTH = 12
+# What is not counted by adding an s.
+_PLURALS = {"hook_progress": "hook progress", "empty_thinking": "empty thinking", "unreadable": "unreadable"} | {
+    "not JSON": "not JSON",
+    "link out of the root": "links out of the root",
+}
 
 
 def results(found: list[Result], words: str, width: int, now: float) -> Iterator[str]:
@@ -38,7 +43,7 @@ def results(found: list[Result], words: str, width: int, now: float) -> Iterator
         yield "    " + click.style(_cut(line, width - 4), dim=True)
         for passage in _wrapped(_marked(result, words), width - 4):
             yield "    " + passage
-        yield "    " + click.style(_cut(stored.id, width - 4), dim=True)
+        yield "    " + click.style(stored.id, dim=True)
         yield ""
 
 
@@ -55,7 +60,7 @@ def sessions(found: list[Session], width: int, now: float) -> Iterator[str]:
             f"{day(session.ended)}, {age(session.ended, now)}" if session.ended else "",
             "transcript gone" if session.is_gone else "",
         ]
-        yield "  " + click.style(" · ".join(item for item in about if item), dim=True)
+        yield "  " + click.style(_cut(" · ".join(item for item in about if item), width - 2), dim=True)
 
 
 def summary(done: Summary, seconds: float) -> Iterator[str]:
@@ -65,7 +70,8 @@ def summary(done: Summary, seconds: float) -> Iterator[str]:
         return
     yield (f"Read {count(done.files, 'file')}, {size(done.bytes)}, {count(done.records, 'record')} in {seconds:.1f} s.")
     if done.gone:
-        yield f"{count(done.gone, 'file')} no longer there; what they held stays in the index (searchkit prune --gone)."
+        gone = count(done.gone, "file")
+        yield f"{gone} no longer there; what was read of it stays in the index until searchkit prune --gone."
     if done.left_out:
         yield "Left out as noise: " + _listed(done.left_out) + "."
     if done.skipped:
@@ -144,4 +150,4 @@ def _cut(text: str, width: int) -> str:
 
 
 def _listed(numbers: Mapping[str, int]) -> str:
-    return ", ".join(f"{number:,} {name.replace('_', ' ')}" for name, number in numbers.items())
+    return ", ".join(count(number, name.replace("_", " "), _PLURALS.get(name)) for name, number in numbers.items())

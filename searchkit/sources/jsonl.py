@@ -134,6 +134,27 @@ def decode(line: bytes) -> dict[str, object] | None:
     return value if isinstance(value, dict) else None
 
 
+def joined(line: bytes) -> list[bytes]:
+    """Take a line apart that holds several objects, as one that was cut off before its newline leaves it."""
+    try:
+        text = line.decode().strip()
+    except UnicodeDecodeError:
+        return []
+    objects: list[bytes] = []
+    start = 0
+    while start < len(text):
+        try:
+            value, end = _RAW_DECODER.raw_decode(text, start)
+        except (ValueError, RecursionError):
+            return []
+        if not isinstance(value, dict):
+            return []
+        objects.append(text[start:end].encode())
+        start = end
+    return objects
+
+
+_RAW_DECODER = json.JSONDecoder()
 _ESCAPE = re.compile(r"\\(?:u([dD][89a-fA-F][0-9a-fA-F]{2})(?:\\u([dD][c-fC-F][0-9a-fA-F]{2}))?|.)", re.DOTALL)
 
 

@@ -9,9 +9,9 @@ from searchkit.backends.embedded import reading
 from searchkit.backends.embedded.catalog import Catalog
 from searchkit.backends.embedded.keyword import Keyword
 from searchkit.backends.embedded.layout import KEYWORD
+from searchkit.errors import IndexDamaged, IndexFault
+from searchkit.types import Finding
 
-# Parts handed to the keyword index between two commits of it.
-FOLLOW_PARTS = 50_000
 # Repeats are dropped after the search; where that leaves too few, so many times more are asked for.
 MORE_HITS = 4
 
@@ -29,8 +29,27 @@ class EmbeddedBackend(Catalog):
     def follow(self) -> None:
         """Bring the derived stores up to date with the catalog."""
         keyword = self._open_keyword()
-        while keyword.highest() < (last := self._last_part()):
-            keyword.add(self._texts_between(keyword.highest(), last))
+        highest = keyword.highest()
+        if highest < self._last_part():
+            keyword.add(self._texts_after(highest))
+
+    def pending(self) -> int:
+        """Count the parts that a search for words does not reach yet."""
+        highest = self._open_keyword().highest()
+        return int(self._connection.execute("SELECT count(*) FROM parts WHERE id > ?", (highest,)).fetchone()[0])
+
+    def findings(self) -> Iterator[Finding]:
+        """Yield what is wrong in the transcripts, in the catalog, and in what derives from it."""
+        yield from super().findings()
+        place = str(self._keyword_directory)
+        try:
+            pending = self.pending()
+        except IndexFault as fault:
+            yield Finding(kind="index: no word search", file=place, line=0, detail=fault.message)
+        else:
+            if pending:
+                detail = f"{pending} parts are not in it yet: run searchkit index"
+                yield Finding(kind="index: words missing", file=place, line=0, detail=detail)
 
     def drop_derived(self) -> None:
         """Throw the derived stores away; `follow` makes them anew from the catalog."""
@@ -61,11 +80,9 @@ class EmbeddedBackend(Catalog):
     def _last_part(self) -> int:
         return int(self._connection.execute("SELECT ifnull(max(id), 0) FROM parts").fetchone()[0])
 
-    def _texts_between(self, first: int, last: int) -> Iterator[tuple[int, str]]:
-        """Yield the texts behind one number up to another, as many as one commit should hold."""
+    def _texts_after(self, number: int) -> Iterator[tuple[int, str]]:
         rows = self._connection.execute(
-            "SELECT id, chunk, start, length FROM parts WHERE id > ? AND id <= ? ORDER BY id LIMIT ?",
-            (first, last, FOLLOW_PARTS),
+            "SELECT id, chunk, start, length FROM parts WHERE id > ? ORDER BY id", (number,)
         )
         for part, *place in rows:
             yield part, self._unpacker.text(*place)
@@ -75,5 +92,12 @@ class EmbeddedBackend(Catalog):
 
     def _open_keyword(self) -> Keyword:
         if self._keyword is None:
-            self._keyword = Keyword(self._keyword_directory, self._is_writable)
+            try:
+                self._keyword = Keyword(self._keyword_directory, self._is_writable)
+            except IndexDamaged:
+                if not self._is_writable:
+                    raise
+                # Whoever may write makes it anew from the catalog.
+                self.drop_derived()
+                self._keyword = Keyword(self._keyword_directory, self._is_writable)
         return self._keyword

@@ -28,6 +28,11 @@ class FileRow(msgspec.Struct, frozen=True):
         """Whether this file makes its session one with a transcript."""
         return self.kind in _TRANSCRIPTS
 
+    @property
+    def is_dated(self) -> bool:
+        """Whether its records say when they were written; of a document only the file system knows."""
+        return self.is_transcript or self.kind == "history"
+
 
 class Files:
     """The files of a batch and those that its records are already in."""

@@ -15,7 +15,10 @@ import tantivy
 from searchkit.errors import IndexDamaged, IndexMissing, IndexUnwritable
 
 # One thread, because a second showed no gain from Python; the heap bounds what is held before a flush.
-HEAP_BYTES = 64 << 20
+HEAP_BYTES = 32 << 20
+# Parts between two commits. Tantivy merges eight segments of a size into one of the next: with this many
+# in the smallest, a merge maps 60 MB at most until a catalog holds more than a million parts.
+COMMIT_PARTS = 20_000
 # Chinese, Japanese and Korean: the tokenizer makes one word of a whole run, in which nothing is found.
 _UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]+")
 
@@ -25,7 +28,7 @@ class Keyword:
 
     def __init__(self, directory: Path, is_writable: bool = False) -> None:
         """Open the index in `directory`, making it where it is to be written and is not there."""
-        hint = "build it anew from the catalog: searchkit index --rebuild"
+        hint = "run: searchkit index, which makes it anew from the catalog"
         if is_writable:
             directory.mkdir(mode=0o700, exist_ok=True)
         elif not directory.is_dir():
@@ -44,12 +47,14 @@ class Keyword:
         return int(found[0][0]) if found else 0
 
     def add(self, texts: Iterable[tuple[int, str]]) -> None:
-        """Add parts and commit."""
+        """Add parts, and commit every so many of them and at the end."""
         try:
             with _private():
                 writer = self._index.writer(heap_size=HEAP_BYTES, num_threads=1)
-                for number, text in texts:
+                for count, (number, text) in enumerate(texts, 1):
                     writer.add_document(tantivy.Document(part=number, text=text, pairs=" ".join(_pairs(text))))
+                    if count % COMMIT_PARTS == 0:
+                        writer.commit()
                 writer.commit()
                 writer.wait_merging_threads()
         except (ValueError, OSError) as error:

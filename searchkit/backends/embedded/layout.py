@@ -1,11 +1,14 @@
 """What an index directory looks like: its files, their permissions, and the version of the format."""
 
+import logging
 import os
 from pathlib import Path
 
 import orjson
 
 from searchkit.errors import IndexMissing, IndexUnwritable, IndexVersion
+
+log = logging.getLogger(__name__)
 
 # Raised whenever an older searchkit could not read what this one writes, or the other way round.
 FORMAT = 1
@@ -37,10 +40,18 @@ def make_directory(directory: Path) -> None:
     """Make an index directory, or refuse one that is something else's."""
     directory.mkdir(mode=0o700, parents=True, exist_ok=True)
     foreign = [entry.name for entry in directory.iterdir() if entry.name not in (LOCK, ASIDE, NEW_MANIFEST)]
-    if foreign and MANIFEST not in foreign:
+    if foreign and not _is_ours(directory / MANIFEST):
         raise IndexUnwritable(
             f"{directory} is not empty and holds no index", "name an empty or a new directory with --index"
         )
+
+
+def _is_ours(manifest: Path) -> bool:
+    """Whether a manifest is that of an index, of whatever format."""
+    try:
+        return "format" in orjson.loads(manifest.read_bytes())
+    except (OSError, ValueError, TypeError):
+        return False
 
 
 def check(directory: Path) -> None:
@@ -50,10 +61,12 @@ def check(directory: Path) -> None:
         version = manifest["format"]
     except FileNotFoundError:
         raise IndexMissing(f"there is no index in {directory}", "run: searchkit index") from None
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise IndexVersion(
-            f"cannot read {directory / MANIFEST}: {error}", "build the index anew: searchkit index --rebuild"
+    except OSError as error:
+        raise IndexMissing(
+            f"cannot read {directory / MANIFEST}: {error.strerror}", "give yourself permission, or name another --index"
         ) from error
+    except (ValueError, KeyError, TypeError):
+        raise IndexMissing(f"{directory} holds no index", "name another directory with --index") from None
     if version != FORMAT:
         raise IndexVersion(
             f"the index in {directory} has format {version}, this searchkit reads and writes format {FORMAT}",
@@ -83,3 +96,4 @@ def set_aside(directory: Path, stamp: str) -> None:
     for entry in list(directory.iterdir()):
         if entry.name not in (LOCK, ASIDE):
             entry.rename(aside / stamp / entry.name)
+    log.warning("the old index could not be read and was moved to %s", aside / stamp)

@@ -91,7 +91,7 @@ class Writer:
             if record.session != session_name:
                 session_name, session = record.session or "", self._names.session(record.session)
             times = spans.setdefault(session, [])
-            if record.time is not None and record.standing is not Standing.STAND_IN:
+            if record.time is not None and row.is_dated and record.standing is not Standing.STAND_IN:
                 # A stand-in may go again, and its time with it.
                 times.append(record.time)
             self._record(record, parts, row, session)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from searchkit.backends.base import Batch, Condition, Entry, Hit, Holding, Stored
 from searchkit.backends.memory import census, settle
-from searchkit.backends.memory.held import TRANSCRIPTS, File, Sighting, Sightings, link, parts, ranked
+from searchkit.backends.memory.held import DATED, TRANSCRIPTS, File, Sighting, Sightings, link, parts, ranked
 from searchkit.backends.memory.settle import Key, key
 from searchkit.types import Change, Counts, Fact, Finding, Link, Part, Record, Session, Standing, Usage
 
@@ -48,6 +48,10 @@ class MemoryBackend:
 
     def follow(self) -> None:
         """Do nothing: nothing derives from what is kept."""
+
+    def pending(self) -> int:
+        """Return 0: whatever is kept is reached."""
+        return 0
 
     def keyword(self, words: str, limit: int, /) -> list[Hit]:
         """Return the parts in which most of the words occur most often; a reference, no ranking to copy."""
@@ -213,7 +217,8 @@ class MemoryBackend:
             )
         if record.session is not None:
             # A stand-in may go again, and its time with it.
-            time = None if record.standing is Standing.STAND_IN else record.time
+            is_dated = file.origin.kind in DATED and record.standing is not Standing.STAND_IN
+            time = record.time if is_dated else None
             self._span(record.session).extend(time, file.origin.kind in TRANSCRIPTS)
 
     def _learn(self, fact: Fact) -> None:

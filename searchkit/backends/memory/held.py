@@ -12,6 +12,8 @@ import msgspec
 from searchkit.types import Link, Origin, Part, Place, Problem, Record, Standing, Tally
 
 TRANSCRIPTS = frozenset({"session", "agent", "journal"})
+# Files whose records say when they were written; of a document only the file system knows, and a copy forgets.
+DATED = TRANSCRIPTS | {"history"}
 
 # Which text of which block of a record.
 Text = tuple[int, int]

@@ -17,7 +17,7 @@ from searchkit.sources.claude.envelope import Envelope, Message, open_envelope, 
 from searchkit.sources.claude.layout import COPY_AGENTS, SUGGESTION_AGENT, is_home_of
 from searchkit.sources.claude.tags import classify
 from searchkit.sources.claude.values import count, mapping, milliseconds, synthetic_uuid, text
-from searchkit.sources.jsonl import decode
+from searchkit.sources.jsonl import decode, joined
 from searchkit.types import ANSWERED, Block, Context, Fact, Kind, Origin, Problem, Record, Role, Standing, Touch, Usage
 
 WARMUP = "Warmup"
@@ -85,14 +85,18 @@ class Reader:
         for number, line in lines:
             if line and line.isspace():
                 continue
-            self.lines += 1
             envelope = open_envelope(line)
-            if envelope is None:
+            # Two records on one line are what a write that lost its newline leaves behind.
+            objects = [line] if envelope is not None else joined(line)
+            self.lines += max(1, len(objects))
+            if not objects:
                 self.torn += 1
                 if self.torn <= MOST_TORN:
                     self.problems.append(Problem(kind="torn line", line=number, detail=f"{len(line)} bytes"))
-            else:
-                self._record(number, envelope, line)
+            for item in objects:
+                opened = envelope or open_envelope(item)
+                if opened is not None:
+                    self._record(number, opened, item)
         for call, (position, progress) in self._running.items():
             blocks = list(events.progress_blocks(unpack(progress), call))
             self.records[position] = msgspec.structs.replace(self.records[position], blocks=blocks)
