@@ -81,8 +81,10 @@ def cli() -> None:
 @_common
 @_ROOT
 @click.option("--watch", is_flag=True, help="Stay, and follow changes; --json then prints a value per pass.")
-@click.option("--no-vectors", is_flag=True, help="Index words only.")
-@click.option("--rebuild", is_flag=True, help="Read everything anew; what is no longer on disk is kept.")
+@click.option("--no-vectors", is_flag=True, help="Index words only, as every run does so far.")
+@click.option(
+    "--rebuild", is_flag=True, help="Read everything anew; what is no longer on disk is kept if the index can be read."
+)
 @click.option("--no-wait", is_flag=True, help="Leave at once if another process is writing the index.")
 def index(
     index: str | None,

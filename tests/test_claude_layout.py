@@ -349,3 +349,22 @@ def test_empty_transcript_is_a_session(home: Home, indexed: Index) -> None:
 
     assert (1, 1, 0) == (backend.counts().files, backend.counts().sessions, backend.counts().lines)
     assert [] == [finding for finding in backend.findings() if not finding.kind.startswith("index")]
+
+
+@pytest.mark.parametrize("name", ["plans", "todos", "tasks"])
+def test_side_directory_that_is_a_link_out_of_the_root_is_not_followed(home: Home, tmp_path: Path, name: str) -> None:
+    """Not only entries but the directories of side files themselves stay inside the root."""
+    home.write(tmp_path / "outside" / "x.md", "secret")
+    home.write(tmp_path / "outside" / "x.json", '[{"content": "secret", "status": "pending"}]')
+    (home.root / name).symlink_to(tmp_path / "outside")
+    home.session(SESSION).prompt("hello")
+
+    assert [("prompt", "user", "hello")] == spoken(read(home.root))
+
+
+def test_link_to_nothing_is_no_failure(home: Home) -> None:
+    """An editor's lock, which is a link to nothing, is passed over without a word."""
+    home.session(SESSION).prompt("hello")
+    (home.project() / ".#notes").symlink_to("mira@host.1")
+
+    assert [] == [problem for change in read(home.root) for problem in change.problems]

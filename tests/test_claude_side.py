@@ -310,3 +310,15 @@ def test_overflow_cannot_be_named_out_of_its_place(home: Home, tmp_path: Path, n
     transcript.result(transcript.call("Bash", {"command": "make"}), said_so)
 
     assert said_so == spoken(read(home.root))[-1][2]
+
+
+def test_document_with_the_inode_of_one_that_went_is_another(home: Home, indexed: Index) -> None:
+    """A new plan that happens to get the inode of a deleted one does not take its text away."""
+    old = home.plan("old", "the old plan")
+    indexed()
+    new = old.rename(old.with_name("new.md"))
+    new.write_text("the new plan", encoding="utf-8")
+
+    backend = indexed()
+
+    assert {"the old plan", "the new plan"} == {hit.stored.part.text for hit in backend.keyword("plan", 5)}

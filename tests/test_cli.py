@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from searchkit import cli
+from searchkit import Engine, cli
 from searchkit.backends.embedded.lock import writing
 from tests.transcript import Home
 
@@ -386,3 +386,111 @@ def _wait(is_done: Callable[[], bool]) -> None:
             return
         time.sleep(LOOK_SECONDS)
     pytest.fail("it did not happen")
+
+
+def test_directory_with_a_foreign_manifest_is_left_alone(home: Home, run: Run, tmp_path: Path) -> None:
+    """A manifest.json of something else does not make a directory an index, not even for a rebuild."""
+    home.session(SESSION).prompt("find the slow query")
+    home.write(tmp_path / "app" / "manifest.json", '{"name": "my web app"}')
+    home.write(tmp_path / "app" / "notes.txt", "mine")
+
+    statuses = [run("index", *extra, "--index", str(tmp_path / "app")).status for extra in ([], ["--rebuild"])]
+
+    assert [2, 2] == statuses
+    assert ["manifest.json", "notes.txt"] == sorted(path.name for path in (tmp_path / "app").iterdir())
+
+
+def test_damage_behind_the_first_page_is_mended_by_a_rebuild(home: Home, run: Run, tmp_path: Path) -> None:
+    """A catalog that opens but is broken inside is moved aside like one that does not open."""
+    transcript = home.session(SESSION)
+    for number in range(200):
+        transcript.prompt(f"find the slow query {number}")
+    run("index")
+    catalog = tmp_path / "index" / "catalog.db"
+    content = bytearray(catalog.read_bytes())
+    content[len(content) // 4 : len(content) // 2] = b"\xff" * (len(content) // 2 - len(content) // 4)
+    catalog.write_bytes(content)
+
+    rebuilt = run("index", "--rebuild")
+
+    assert (0, 0) == (rebuilt.status, run("search", "slow").status)
+    assert list((tmp_path / "index" / "aside").glob("*/catalog.db"))
+
+
+def test_rebuild_sees_what_has_gone(home: Home, run: Run) -> None:
+    """A transcript that went before a rebuild is marked as gone all the same."""
+    home.session(SESSION).prompt("find the slow query")
+    home.session(OTHER).prompt("something else")
+    run("index")
+    (home.project() / f"{SESSION}.jsonl").unlink()
+    run("index", "--rebuild")
+
+    gone = run("prune", "--gone", "--dry-run", "--json")
+
+    assert [SESSION] == [session["session"] for session in gone.json["sessions"]]
+
+
+def test_time_that_no_calendar_holds_breaks_no_list(home: Home, run: Run) -> None:
+    """A history line with microseconds for milliseconds does not keep the sessions from being listed."""
+    home.session(SESSION).prompt("find the slow query")
+    home.history("find the slow query again", SESSION, timestamp=1_767_225_600_000_000)
+    run("index")
+
+    listed = run("sessions", "--json")
+
+    assert (0, "2026-03-01T10:00:01.000Z") == (listed.status, listed.json["sessions"][0]["ended"])
+
+
+def test_bytes_that_are_no_text_can_be_asked_for(home: Home, run: Run) -> None:
+    """What a terminal sends that is not UTF-8 is searched for and not found."""
+    home.session(SESSION).prompt("find the slow query")
+    run("index")
+
+    assert 1 == run("search", os.fsdecode(b"\xff\xfe")).status
+
+
+def test_many_repeats_do_not_hide_the_original(home: Home, run: Run) -> None:
+    """Repeats that match as well as the original do not crowd it out of a short answer."""
+    transcript = home.session(SESSION)
+    prompt = transcript.prompt("find the slow query")
+    for number in range(8):
+        stamp = f"2026-03-01T10:00:0{number}Z"
+        queued = {"type": "queue-operation", "operation": "enqueue", "content": "find the slow query"}
+        transcript.line({**queued, "timestamp": stamp, "sessionId": SESSION})
+    run("index")
+
+    found = run("search", "slow", "--limit", "1", "--json")
+
+    assert [prompt["uuid"]] == [result["uuid"] for result in found.json["results"]]
+
+
+def test_missing_words_are_found_by_doctor_and_made_anew(home: Home, run: Run, tmp_path: Path) -> None:
+    """A keyword index that lost its files is told of, and the next run makes it from the catalog."""
+    home.session(SESSION).prompt("find the slow query")
+    run("index")
+    for file in (tmp_path / "index" / "keyword").iterdir():
+        file.unlink()
+
+    doctor, search = run("doctor"), run("search", "slow", "--json")
+    run("index")
+
+    assert (2, True) == (doctor.status, "words missing" in doctor.out)
+    assert (1, "not_indexed") == (search.status, search.json["empty_because"])
+    assert (0, 0) == (run("search", "slow").status, run("doctor").status)
+
+
+def test_open_reader_sees_the_right_text_after_chunks_were_written_anew(home: Home, run: Run, tmp_path: Path) -> None:
+    """An engine that is kept open does not mix up texts when a stand-in goes and its chunk is rewritten."""
+    transcript = home.session(SESSION)
+    call = transcript.call("Bash", {"command": "make"})
+    transcript.progress({"type": "bash_progress", "fullOutput": "a secret stand-in"}, call)
+    transcript.text("a giraffe in the savanna")
+    with Engine(tmp_path / "index", [home.root]) as engine:
+        engine.index()
+        before = engine.search("giraffe")[0].hit.stored.part.text
+        transcript.result(call, "made")
+        engine.index()
+
+        after = engine.search("giraffe")[0].hit.stored.part.text
+
+    assert ("a giraffe in the savanna",) * 2 == (before, after)

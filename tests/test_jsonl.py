@@ -267,3 +267,10 @@ def test_numbers_that_are_none_do_not_cost_the_line(number: bytes) -> None:
 def test_line_that_is_no_object_is_nothing(line: bytes) -> None:
     """Only an object is a record."""
     assert None is decode(line)
+
+
+def test_two_objects_on_one_line_are_two() -> None:
+    """A line that lost its newline and was written on holds two records, and neither is lost."""
+    assert [b'{"a": 1}', b'{"b": 2}'] == jsonl.joined(b'{"a": 1}{"b": 2}\n')
+    assert [] == jsonl.joined(b'{"a": 1}"b": 2}\n')
+    assert [] == jsonl.joined(b'{"a": 1}\xff\n')
