@@ -99,7 +99,7 @@ def index(
     with Engine(index, roots) as engine:
         if watch:
             return _watch(engine, as_json)
-        with Bar("words") as bar:
+        with Bar() as bar:
             done = engine.index(bar.update, _say_who_writes, not no_wait, rebuild)
         _show_summary(done, bar.seconds, as_json)
         if not engine.counts().files:
@@ -251,7 +251,7 @@ def demo(index: str | None, as_json: bool) -> None:
 def _watch(engine: Engine, as_json: bool) -> int:
     """Follow changes until interrupted; the first pass says what there was to read, later ones what came."""
     passes = 0
-    with Bar("words") as bar:
+    with Bar() as bar:
         for done in engine.watch(bar.update, _say_who_writes):
             bar.clear()
             if not passes or done.files or done.gone:

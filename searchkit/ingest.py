@@ -21,12 +21,11 @@ ELSEWHERE_BYTES = 16 << 20
 
 
 class Progress(msgspec.Struct, frozen=True, kw_only=True):
-    """How far it is, after a batch that is safely kept."""
+    """How far it is, in bytes while reading and in parts while words are indexed."""
 
-    bytes_read: int
-    bytes_left: int
-    files: int
-    records: int
+    phase: str
+    done: int
+    left: int
 
 
 class Summary(msgspec.Struct, frozen=True, kw_only=True):
@@ -63,8 +62,16 @@ def ingest(
             if on_progress is not None:
                 on_progress(summary.progress(batch))
         backend.settle()
-    backend.follow()
+    backend.follow(_reported(on_progress))
     return summary.freeze()
+
+
+def _reported(on_progress: Callable[[Progress], None] | None) -> Callable[[int, int], None]:
+    def report(done: int, left: int) -> None:
+        if on_progress is not None:
+            on_progress(Progress(phase="words", done=done, left=left))
+
+    return report
 
 
 @contextmanager
@@ -106,8 +113,7 @@ class _Summary:
                 self._failures.append(f"{change.file}: not JSON lines, none of its lines is a record")
 
     def progress(self, batch: list[Entry]) -> Progress:
-        left = batch[-1].change.bytes_left
-        return Progress(bytes_read=self._bytes, bytes_left=left, files=len(self._files), records=self._records)
+        return Progress(phase="reading", done=self._bytes, left=batch[-1].change.bytes_left)
 
     def freeze(self) -> Summary:
         return Summary(

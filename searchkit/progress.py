@@ -9,16 +9,16 @@ from typing import Self
 from searchkit.ingest import Progress
 from searchkit.render.plain import size
 
-BAR_WIDTH = 28
+BAR_WIDTH = 24
 
 
 class Bar:
-    """Draws progress on stderr while its block runs."""
+    """Draws progress on stderr while its block runs; each phase counts its own time."""
 
-    def __init__(self, label: str) -> None:
-        """Name what is under way."""
-        self._label = label
-        self._started = time.monotonic()
+    def __init__(self) -> None:
+        """Draw nothing yet."""
+        self._started = self._phase_started = time.monotonic()
+        self._phase = ""
         self._is_drawn = False
 
     def __enter__(self) -> Self:
@@ -39,7 +39,7 @@ class Bar:
 
     def restart(self) -> None:
         """Begin to count time anew."""
-        self._started = time.monotonic()
+        self._started, self._phase = time.monotonic(), ""
 
     def clear(self) -> None:
         """Take the bar off the screen."""
@@ -52,16 +52,22 @@ class Bar:
         """Draw anew."""
         if not sys.stderr.isatty():
             return
-        whole = max(1, progress.bytes_read + progress.bytes_left)
-        seconds = max(0.001, self.seconds)
-        rate = progress.bytes_read / seconds
-        filled = BAR_WIDTH * progress.bytes_read // whole
-        left = progress.bytes_left / rate if rate else 0
+        if progress.phase != self._phase:
+            self._phase, self._phase_started = progress.phase, time.monotonic()
+        shown = size if progress.phase == "reading" else _parts
+        whole = max(1, progress.done + progress.left)
+        rate = progress.done / max(0.001, time.monotonic() - self._phase_started)
+        filled = BAR_WIDTH * progress.done // whole
+        left = progress.left / rate if rate else 0
         line = (
-            f"{self._label} [{'#' * filled}{'-' * (BAR_WIDTH - filled)}]"
-            f" {size(progress.bytes_read)} of {size(whole)}, {size(rate)}/s, {left // 60:.0f}:{left % 60:02.0f} left"
+            f"{progress.phase} [{'#' * filled}{'-' * (BAR_WIDTH - filled)}]"
+            f" {shown(progress.done)} of {shown(whole)}, {shown(rate)}/s, {left // 60:.0f}:{left % 60:02.0f} left"
         )
         columns = shutil.get_terminal_size().columns
         sys.stderr.write(f"\r\x1b[K{line[: columns - 1]}")
         sys.stderr.flush()
         self._is_drawn = True
+
+
+def _parts(number: float) -> str:
+    return f"{number:,.0f}"

@@ -1,6 +1,6 @@
 """The seam towards storage: what the stages ask of a store, whatever it is made of."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Protocol
 
 import msgspec
@@ -66,8 +66,8 @@ class Backend(Protocol):
     def settle(self) -> None:
         """Decide, for the sessions written to, which parts only repeat others."""
 
-    def follow(self) -> None:
-        """Bring whatever derives from the records and parts up to date with them."""
+    def follow(self, on_progress: Callable[[int, int], None] = lambda done, left: None, /) -> None:
+        """Bring whatever derives from the parts up to date with them; told are parts done and parts left."""
 
     def keyword(self, words: str, limit: int, /) -> list[Hit]:
         """Return the parts that match words best; repeats are not among them."""

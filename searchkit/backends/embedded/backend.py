@@ -1,7 +1,7 @@
 """The embedded backend: the catalog, and the stores that derive from it and follow it."""
 
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from searchkit.backends.base import Hit, Stored
@@ -12,6 +12,8 @@ from searchkit.backends.embedded.layout import KEYWORD
 from searchkit.errors import IndexDamaged, IndexFault
 from searchkit.types import Finding
 
+# Parts between two reports of progress, some tens of milliseconds of work.
+REPORT_PARTS = 500
 # Repeats are dropped after the search; where that leaves too few, so many times more are asked for.
 MORE_HITS = 4
 
@@ -26,12 +28,12 @@ class EmbeddedBackend(Catalog):
         self._is_writable = is_writable
         self._keyword: Keyword | None = None
 
-    def follow(self) -> None:
-        """Bring the derived stores up to date with the catalog."""
-        keyword = self._open_keyword()
-        highest = keyword.highest()
-        if highest < self._last_part():
-            keyword.add(self._texts_after(highest))
+    def follow(self, on_progress: Callable[[int, int], None] = lambda done, left: None, /) -> None:
+        """Bring the derived stores up to date with the catalog; told are parts done and parts left."""
+        pending = self.pending()
+        if pending:
+            keyword = self._open_keyword()
+            keyword.add(self._texts_after(keyword.highest(), pending, on_progress))
 
     def pending(self) -> int:
         """Count the parts that a search for words does not reach yet."""
@@ -77,14 +79,15 @@ class EmbeddedBackend(Catalog):
                     return hits[:limit]
                 asked *= MORE_HITS
 
-    def _last_part(self) -> int:
-        return int(self._connection.execute("SELECT ifnull(max(id), 0) FROM parts").fetchone()[0])
-
-    def _texts_after(self, number: int) -> Iterator[tuple[int, str]]:
+    def _texts_after(
+        self, number: int, pending: int, on_progress: Callable[[int, int], None]
+    ) -> Iterator[tuple[int, str]]:
         rows = self._connection.execute(
             "SELECT id, chunk, start, length FROM parts WHERE id > ? ORDER BY id", (number,)
         )
-        for part, *place in rows:
+        for done, (part, *place) in enumerate(rows):
+            if done % REPORT_PARTS == 0:
+                on_progress(done, max(0, pending - done))
             yield part, self._unpacker.text(*place)
 
     def _numbered(self, number: int) -> Iterator[Stored]:

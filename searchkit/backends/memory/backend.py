@@ -46,7 +46,7 @@ class MemoryBackend:
         for dropped in settled.dropped:
             self._drop(dropped)
 
-    def follow(self) -> None:
+    def follow(self, on_progress: Callable[[int, int], None] = lambda done, left: None, /) -> None:
         """Do nothing: nothing derives from what is kept."""
 
     def pending(self) -> int:
