@@ -8,9 +8,8 @@ import orjson
 
 from searchkit.backends.base import Condition
 from searchkit.backends.embedded.keys import optional_text, response_text
-from searchkit.backends.embedded.schema import LINK
+from searchkit.backends.embedded.schema import KINDS, LINK
 from searchkit.backends.embedded.texts import Unpacker
-from searchkit.backends.embedded.writer import KINDS
 from searchkit.types import Counts, Fact, Kind, Session, Usage
 
 # A first prompt serves as a title where there is no other; this much of it.

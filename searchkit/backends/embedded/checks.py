@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from searchkit.backends.embedded.keys import Key, uuid_text
-from searchkit.backends.embedded.schema import CALLED_BY_PARENT, LINK
-from searchkit.backends.embedded.writer import KINDS
+from searchkit.backends.embedded.schema import CALLED_BY_PARENT, KINDS, LINK
 from searchkit.types import Finding, Kind
 
 _CALL, _RESULT = KINDS.index(Kind.TOOL_CALL), KINDS.index(Kind.TOOL_RESULT)

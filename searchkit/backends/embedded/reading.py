@@ -10,9 +10,8 @@ from searchkit.backends.base import Stored
 from searchkit.backends.embedded.asking import rows_in
 from searchkit.backends.embedded.homes import BEST
 from searchkit.backends.embedded.keys import Key, optional_text, part_id, response_text, uuid_text
-from searchkit.backends.embedded.schema import BOUNDARY, CALLED_BY_PARENT, SHARED, SIDECHAIN
+from searchkit.backends.embedded.schema import BOUNDARY, CALLED_BY_PARENT, KINDS, ROLES, SHARED, SIDECHAIN
 from searchkit.backends.embedded.texts import Unpacker
-from searchkit.backends.embedded.writer import KINDS, ROLES
 from searchkit.types import Context, Field, Link, Part, Place, Standing
 
 _LINKS = """

@@ -14,6 +14,8 @@ of one over random uuids. Numbers of records, parts and chunks are never given t
 tell by the highest part they hold what is new, and a reader that keeps a chunk can trust its number.
 """
 
+from searchkit.types import Kind, Role
+
 TABLES = """
 CREATE TABLE names (
   id INTEGER PRIMARY KEY,
@@ -182,3 +184,7 @@ LINK = 8
 SHARED = 32
 # The call that a result belongs to is its parent (99.8 % of results), so that it need not be kept twice.
 CALLED_BY_PARENT = 16
+
+# The numbers of kinds and roles in the tables: a new one goes to the end of its enumeration.
+KINDS = tuple(Kind)
+ROLES = tuple(Role)

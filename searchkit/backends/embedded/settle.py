@@ -6,7 +6,7 @@ from typing import Any
 from searchkit.backends.embedded.asking import rows_in
 from searchkit.backends.embedded.erase import erase_parts
 from searchkit.backends.embedded.keys import part_id
-from searchkit.backends.embedded.writer import KINDS
+from searchkit.backends.embedded.schema import KINDS
 from searchkit.backends.repeats import Candidate, judge
 from searchkit.types import ANSWERED, Kind, Standing
 

@@ -17,12 +17,19 @@ from searchkit.backends.embedded.files import FileRow, Files
 from searchkit.backends.embedded.keys import Key, optional_key, response_key, uuid_key, uuid_text
 from searchkit.backends.embedded.merge import Home, Known, Sight, Telling
 from searchkit.backends.embedded.names import Names
-from searchkit.backends.embedded.schema import BOUNDARY, CALLED_BY_PARENT, FORKED, LINK, SHARED, SIDECHAIN
+from searchkit.backends.embedded.schema import (
+    BOUNDARY,
+    CALLED_BY_PARENT,
+    FORKED,
+    KINDS,
+    LINK,
+    ROLES,
+    SHARED,
+    SIDECHAIN,
+)
 from searchkit.backends.embedded.texts import Packer, last_number
-from searchkit.types import Fact, Kind, Part, Record, Role, Standing, Usage
+from searchkit.types import Fact, Part, Record, Standing, Usage
 
-KINDS = tuple(Kind)
-ROLES = tuple(Role)
 _KIND_NUMBER = {kind: number for number, kind in enumerate(KINDS)}
 _ROLE_NUMBER = {role: number for number, role in enumerate(ROLES)}
 
