@@ -131,7 +131,7 @@ def _growing_memory() -> Session:
         "cargo build --release",
         "Build",
         """
-           Compiling driftlog v0.6.0-dev (/home/mira/work/driftlog)
+           Compiling driftlog v0.6.0-dev (/home/mira/code/driftlog)
         error[E0308]: mismatched types
           --> src/reader.rs:88:5
            |
@@ -155,7 +155,7 @@ def _growing_memory() -> Session:
             "   Compiling driftlog v0.6.0-dev",
             "rss 22 MB after 20 min",
             """
-           Compiling driftlog v0.6.0-dev (/home/mira/work/driftlog)
+           Compiling driftlog v0.6.0-dev (/home/mira/code/driftlog)
             Finished `release` profile [optimized] target(s) in 31.22s
         soak: 2,168,192 lines read, 2,160,000 sent, reader waited 33 % of the time
         soak: rss min 18 MB, max 24 MB

@@ -171,7 +171,7 @@ def _missing_cent() -> Session:
     s.mark("prompt")
     s.attach(
         "nested_memory",
-        path="/home/mira/work/teashop/CLAUDE.md",
+        path="/home/mira/code/teashop/CLAUDE.md",
         displayPath="CLAUDE.md",
         content="Money is integer cents. Run `pytest -q` before you commit.",
     )

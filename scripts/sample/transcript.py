@@ -45,7 +45,7 @@ class Transcript:
         self.key = key
         self.session_id = uuid("session", key)
         self.agent_id: str | None = None
-        self.cwd = f"{HOME}/work/{project}"
+        self.cwd = f"{HOME}/code/{project}"
         self.release = release
         self.branch = branch
         self.model = model

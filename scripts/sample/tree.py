@@ -102,7 +102,7 @@ def _history(sessions: Iterable[Session]) -> list[Json]:
 def _history_line(moment: datetime, text: str, project: str, session_id: str) -> Json:
     milliseconds = int(moment.replace(tzinfo=UTC).timestamp() * 1000)
     line: Json = {"display": text, "pastedContents": {}, "timestamp": milliseconds}
-    return {**line, "project": f"{HOME}/work/{project}", "sessionId": session_id}
+    return {**line, "project": f"{HOME}/code/{project}", "sessionId": session_id}
 
 
 def _lines(path: Path, records: Iterable[Any]) -> None:
