@@ -5,8 +5,9 @@ from collections.abc import Iterable, Sequence
 
 from searchkit.backends.embedded.asking import rows_in
 from searchkit.backends.embedded.homes import choose_home
+from searchkit.backends.embedded.names import keep_last_number, last_number
 from searchkit.backends.embedded.schema import LINK, SHARED
-from searchkit.backends.embedded.texts import Packer, Unpacker, last_number
+from searchkit.backends.embedded.texts import Packer, Unpacker
 
 _FORGET_TELLINGS = """
 DELETE FROM tellings WHERE part IN (SELECT id FROM parts WHERE record = ?1) AND NOT EXISTS
@@ -122,7 +123,7 @@ def _forget_texts(connection: sqlite3.Connection, condition: str) -> None:
         ).fetchall()
         packer = Packer(last_number(connection, "chunks") + 1)
         moved = [(*packer.add(part, unpacker.text(chunk, start, length)), part) for part, start, length in kept]
-        packer.flush()
+        keep_last_number(connection, "chunks", packer.last_chunk)
         execute("DELETE FROM chunks WHERE id = ?", (chunk,))
-        connection.executemany("INSERT INTO chunks VALUES (?, ?, ?, ?)", packer.chunks)
+        connection.executemany("INSERT INTO chunks VALUES (?, ?, ?, ?)", packer.chunks())
         connection.executemany("UPDATE parts SET chunk = ?, start = ?, length = ? WHERE id = ?", moved)

@@ -8,6 +8,17 @@ from searchkit.types import Context
 MOST_PATHS = 20_000
 
 
+def last_number(connection: sqlite3.Connection, table: str) -> int:
+    """Return the highest number that was ever given in a table."""
+    row = connection.execute("SELECT last FROM numbers WHERE name = ?", (table,)).fetchone()
+    return int(row[0]) if row else 0
+
+
+def keep_last_number(connection: sqlite3.Connection, table: str, last: int) -> None:
+    """Remember the highest number, once a batch: SQLite's own AUTOINCREMENT would do so for every row."""
+    connection.execute("INSERT OR REPLACE INTO numbers VALUES (?, ?)", (table, last))
+
+
 class Names:
     """Looks up numbers and gives new ones, remembering those it has seen in this process."""
 

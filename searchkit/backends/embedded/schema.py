@@ -21,6 +21,10 @@ CREATE TABLE names (
   id INTEGER PRIMARY KEY,
   name TEXT NOT NULL UNIQUE
 );
+CREATE TABLE numbers (
+  name TEXT PRIMARY KEY,
+  last INTEGER NOT NULL
+) WITHOUT ROWID;
 CREATE TABLE files (
   id INTEGER PRIMARY KEY,
   path TEXT NOT NULL UNIQUE,
@@ -52,7 +56,7 @@ CREATE TABLE contexts (
   cwd TEXT, branch TEXT, version TEXT, entrypoint TEXT, model TEXT
 );
 CREATE TABLE records (
-  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  id INTEGER PRIMARY KEY,
   uuid BLOB NOT NULL UNIQUE,
   parent INTEGER,
   missing_parent BLOB,
@@ -94,7 +98,7 @@ CREATE TABLE places (
 CREATE INDEX places_file ON places (file);
 CREATE INDEX places_session ON places (session);
 CREATE TABLE parts (
-  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  id INTEGER PRIMARY KEY,
   record INTEGER NOT NULL,
   block INTEGER NOT NULL,
   variant INTEGER NOT NULL,
@@ -130,7 +134,7 @@ CREATE TABLE tellings (
 ) WITHOUT ROWID;
 CREATE INDEX tellings_file ON tellings (file);
 CREATE TABLE chunks (
-  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  id INTEGER PRIMARY KEY,
   first_part INTEGER NOT NULL,
   last_part INTEGER NOT NULL,
   data BLOB NOT NULL

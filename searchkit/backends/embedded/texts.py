@@ -6,6 +6,7 @@ than twice as well as its texts one by one, and one part costs one small decompr
 
 import sqlite3
 from collections import OrderedDict
+from concurrent.futures import Future, ThreadPoolExecutor
 
 import zstandard
 
@@ -13,12 +14,6 @@ CHUNK_BYTES = 128 << 10
 # Level 3 is where a higher level costs more time than it saves space on transcripts.
 LEVEL = 3
 KEPT_CHUNKS = 32
-
-
-def last_number(connection: sqlite3.Connection, table: str) -> int:
-    """Return the highest number that was ever given in a table."""
-    row = connection.execute("SELECT seq FROM sqlite_sequence WHERE name = ?", (table,)).fetchone()
-    return int(row[0]) if row else 0
 
 
 class Packer:
@@ -30,7 +25,7 @@ class Packer:
         self._open: list[bytes] = []
         self._size = 0
         self._parts = (0, 0)
-        self.chunks: list[tuple[int, int, int, bytes]] = []
+        self._chunks: list[tuple[int, int, int, Future[bytes]]] = []
 
     def add(self, part: int, text: str) -> tuple[int, int, int]:
         """Take the text of a part; return its chunk, where it starts there, and its length in bytes."""
@@ -44,10 +39,21 @@ class Packer:
         return self._next, start, len(encoded)
 
     def flush(self) -> None:
-        """Close the open chunk; `chunks` then holds its row: number, first and last part, data."""
+        """Close the open chunk; it is compressed while other work goes on."""
         if self._open:
-            self.chunks.append((self._next, *self._parts, _COMPRESS(b"".join(self._open))))
+            data = _COMPRESSING.submit(_COMPRESS, b"".join(self._open))
+            self._chunks.append((self._next, *self._parts, data))
             self._open, self._size, self._next = [], 0, self._next + 1
+
+    def chunks(self) -> list[tuple[int, int, int, bytes]]:
+        """Close the open chunk and return the rows of all: number, first and last part, data."""
+        self.flush()
+        return [(number, first, last, data.result()) for number, first, last, data in self._chunks]
+
+    @property
+    def last_chunk(self) -> int:
+        """The highest number given so far, that of the open chunk included."""
+        return self._next if self._open else self._next - 1
 
 
 class Unpacker:
@@ -71,5 +77,7 @@ class Unpacker:
         return data[start : start + length].decode()
 
 
-# One for all batches: each holds megabytes that the allocator does not give back one by one.
+# One for all batches: each holds megabytes that the allocator does not give back one by one. It runs in
+# one thread of its own, so it is never used twice at a time, and lets go of the interpreter meanwhile.
 _COMPRESS = zstandard.ZstdCompressor(level=LEVEL).compress
+_COMPRESSING = ThreadPoolExecutor(max_workers=1, thread_name_prefix="searchkit-compress")

@@ -16,7 +16,7 @@ from searchkit.backends.embedded.asking import rows_in
 from searchkit.backends.embedded.files import FileRow, Files
 from searchkit.backends.embedded.keys import Key, optional_key, response_key, uuid_key, uuid_text
 from searchkit.backends.embedded.merge import Home, Known, Sight, Telling
-from searchkit.backends.embedded.names import Names
+from searchkit.backends.embedded.names import Names, keep_last_number, last_number
 from searchkit.backends.embedded.schema import (
     BOUNDARY,
     CALLED_BY_PARENT,
@@ -27,7 +27,7 @@ from searchkit.backends.embedded.schema import (
     SHARED,
     SIDECHAIN,
 )
-from searchkit.backends.embedded.texts import Packer, last_number
+from searchkit.backends.embedded.texts import Packer
 from searchkit.types import Fact, Part, Record, Standing, Usage
 
 _KIND_NUMBER = {kind: number for number, kind in enumerate(KINDS)}
@@ -222,14 +222,16 @@ class Writer:
         )
 
     def _telling(self, part: Part) -> Telling:
-        fields = [(field.name, field.start, field.end) for field in part.fields]
+        fields = None
+        if part.fields:
+            fields = orjson.dumps([(field.name, field.start, field.end) for field in part.fields]).decode()
         return Telling(
             _KIND_NUMBER[part.kind],
             _ROLE_NUMBER[part.role],
             self._names.optional(part.tool),
             part.call,
             part.is_error,
-            orjson.dumps(fields).decode() if fields else None,
+            fields,
         )
 
     def _part(self, part: Part, telling: Telling, record: int, session: int, standing: int) -> int:
@@ -277,8 +279,10 @@ class Writer:
 
     def _flush(self) -> None:
         connection = self._connection
-        self._packer.flush()
-        connection.executemany("INSERT INTO chunks VALUES (?, ?, ?, ?)", self._packer.chunks)
+        connection.executemany("INSERT INTO chunks VALUES (?, ?, ?, ?)", self._packer.chunks())
+        keep_last_number(connection, "records", self._next_record - 1)
+        keep_last_number(connection, "parts", self._next_part - 1)
+        keep_last_number(connection, "chunks", self._packer.last_chunk)
         connection.executemany("INSERT OR IGNORE INTO touches VALUES (?, ?, ?)", self._touches)
         connection.executemany(
             _UPSERT_RESPONSE,
