@@ -47,14 +47,11 @@ class Catalog:
         self._path = directory / layout.CATALOG
         with _mapped(self._path):
             self._connection = sqlite3.connect(self._path, isolation_level=None, check_same_thread=False)
-            self._connection.execute(f"PRAGMA busy_timeout = {BUSY_MILLISECONDS}")
-            self._connection.execute(f"PRAGMA cache_size = {CACHE_PAGES}")
-            if is_writable:
-                self._prepare()
-            else:
-                self._connection.execute("PRAGMA query_only = 1")
-                if self._connection.execute("PRAGMA user_version").fetchone()[0] == 0:
-                    raise IndexMissing(f"the index in {directory} is still empty", "run: searchkit index")
+            try:
+                self._prepare(is_writable)
+            except BaseException:
+                self._connection.close()
+                raise
         self._names = Names(self._connection)
         self._unpacker = Unpacker(self._connection)
 
@@ -161,8 +158,15 @@ class Catalog:
         """Release what is held."""
         self._connection.close()
 
-    def _prepare(self) -> None:
+    def _prepare(self, is_writable: bool) -> None:
         execute = self._connection.execute
+        execute(f"PRAGMA busy_timeout = {BUSY_MILLISECONDS}")
+        execute(f"PRAGMA cache_size = {CACHE_PAGES}")
+        if not is_writable:
+            execute("PRAGMA query_only = 1")
+            if execute("PRAGMA user_version").fetchone()[0] == 0:
+                raise IndexMissing(f"the index in {self._path.parent} is still empty", "run: searchkit index")
+            return
         execute(f"PRAGMA page_size = {PAGE_BYTES}")
         execute("PRAGMA journal_mode = WAL")
         execute("PRAGMA synchronous = NORMAL")
