@@ -29,7 +29,7 @@ MOST_FAILURES = 10
 DEMO_QUESTIONS = (
     "who turned off certificate verification",
     "why were customers charged twice",
-    "how did we make the product page faster",
+    "why was the product list slow",
 )
 
 
