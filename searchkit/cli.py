@@ -40,7 +40,6 @@ def main() -> NoReturn:
         # Text that the terminal's encoding lacks must not end in a traceback.
         getattr(stream, "reconfigure", lambda **_: None)(errors="replace")
     logging.basicConfig(format="%(levelname)s: %(message)s", level=logging.WARNING, stream=sys.stderr)
-    logging.getLogger("watchfiles").setLevel(logging.ERROR)
     try:
         sys.exit(cli.main(standalone_mode=False, color=False if os.environ.get("NO_COLOR") else None) or 0)
     except SearchkitError as error:
