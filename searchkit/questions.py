@@ -1,0 +1,79 @@
+"""The nouns that questions are made of."""
+
+from enum import StrEnum
+
+import msgspec
+
+
+class Match(StrEnum):
+    """How a term wants to be found."""
+
+    WORD = "word"
+    PHRASE = "phrase"
+    PREFIX = "prefix"
+    FUZZY = "fuzzy"
+    REGEX = "regex"
+
+
+class Term(msgspec.Struct, frozen=True, kw_only=True):
+    """Something to look for, without the signs that say how."""
+
+    text: str
+    match: Match = Match.WORD
+
+
+class Clause(msgspec.Struct, frozen=True, kw_only=True):
+    """Terms any of which will do. A part must hold one of them where it is required, none where excluded."""
+
+    terms: tuple[Term, ...]
+    is_required: bool = False
+    is_excluded: bool = False
+
+
+# What can be filtered by, in the order in which it is shown.
+FILTERS = ("project", "session", "agent", "branch", "tool", "kind", "role", "model", "file", "title", "is")
+# What `is:` can say of a part.
+STATES = ("error", "sidechain", "summary")
+
+
+class Filter(msgspec.Struct, frozen=True, kw_only=True):
+    """One of `FILTERS` and the values any of which will do, or none of which may hold where it excludes."""
+
+    name: str
+    values: tuple[str, ...]
+    is_excluded: bool = False
+
+
+class Span(msgspec.Struct, frozen=True, kw_only=True):
+    """A stretch of time in milliseconds since 1970: from `start`, up to but without `end`."""
+
+    start: int | None = None
+    end: int | None = None
+
+
+class Period(msgspec.Struct, frozen=True, kw_only=True):
+    """Spans any of which will do, or none of which may hold where it excludes."""
+
+    spans: tuple[Span, ...]
+    is_excluded: bool = False
+
+
+class Condition(msgspec.Struct, frozen=True, kw_only=True):
+    """Which parts, or which sessions, are meant: every filter and every period must hold."""
+
+    filters: tuple[Filter, ...] = ()
+    periods: tuple[Period, ...] = ()
+
+
+class Query(msgspec.Struct, frozen=True, kw_only=True):
+    """A question as it was understood.
+
+    `period` is a time that the question names in passing ("in march"): it ranks and excludes
+    nothing. `notes` say what was taken for plain words although it looked like more.
+    """
+
+    text: str
+    clauses: tuple[Clause, ...] = ()
+    condition: Condition = Condition()
+    period: Period | None = None
+    notes: tuple[str, ...] = ()
