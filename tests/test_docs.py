@@ -4,9 +4,10 @@ import re
 import time
 from pathlib import Path
 
+import click
 import pytest
 
-from searchkit.cli import cli
+from searchkit.cli import COMMANDS, cli
 from searchkit.engine import Engine
 from searchkit.render import terminal
 
@@ -31,11 +32,23 @@ def test_readme_shows_what_is_printed(tmp_path: Path) -> None:
     assert _AGE.sub("AGO", output) == _AGE.sub("AGO", printed)
 
 
-@pytest.mark.parametrize("command", sorted(cli.commands))
-def test_every_command_is_documented(command: str) -> None:
-    """A command has help of its own and is named in the README."""
-    assert cli.commands[command].help
-    assert re.search(rf"\b{command}\b", README)
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_is_documented(name: str) -> None:
+    """A command has help of its own, as has each of its options, and is named in the README."""
+    command = cli.get_command(click.Context(cli), name)
+
+    assert command is not None
+    assert command.help
+    assert [] == [option for option in command.params if isinstance(option, click.Option) and not option.help]
+    assert re.search(rf"\b{name}\b", README)
+
+
+def test_every_command_can_be_run() -> None:
+    """Every module of commands that makes a command is one that the command line knows."""
+    modules = (ROOT / "searchkit" / "commands").glob("*.py")
+    made = [path.stem for path in modules if "@click.command" in path.read_text(encoding="utf-8")]
+
+    assert list(COMMANDS) == sorted(made)
 
 
 @pytest.mark.parametrize(
@@ -43,8 +56,9 @@ def test_every_command_is_documented(command: str) -> None:
     sorted(str(path.relative_to(ROOT / "searchkit")) for path in (ROOT / "searchkit").glob("*/**/*.py")),
 )
 def test_every_module_has_its_place_in_the_architecture(module: str) -> None:
-    """A newcomer finds every module in ARCHITECTURE.md, those of render/ by their package."""
+    """A newcomer finds every module in ARCHITECTURE.md, those of render/ and commands/ by their package."""
     path = Path(module)
-    name = f"{path.parent.name}/" if path.name == "__init__.py" or path.parent.name == "render" else path.name
+    is_package = path.name == "__init__.py" or path.parent.name in ("render", "commands")
+    name = f"{path.parent.name}/" if is_package else path.name
 
     assert name in ARCHITECTURE

@@ -23,6 +23,7 @@ MACHINE_PATH = re.compile(r"(?<![\w.}*])/(?:home|root|Users|work|tmp)/\w")
 FORBIDDEN_IMPORTS = [
     ("types.py", "import searchkit.engine", "layers"),
     ("engine.py", "import searchkit.cli", "layers"),
+    ("engine.py", "import searchkit.commands.printing", "layers"),
     ("backends/base.py", "import searchkit.parts", "layers"),
     ("stowaway.py", "", "layers"),
     ("engine.py", "import sqlite3", "stores"),

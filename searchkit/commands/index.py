@@ -1,0 +1,79 @@
+"""`searchkit index`: brings the index up to date, once or for as long as it runs."""
+
+import click
+
+from searchkit.commands import WENT_WRONG
+from searchkit.commands.options import common, root_option
+from searchkit.commands.printing import complain, print_json, print_lines
+from searchkit.engine import Engine
+from searchkit.errors import SourceError
+from searchkit.ingest import Summary
+from searchkit.progress import Bar
+from searchkit.render import json, terminal
+from searchkit.render.plain import one_line
+
+# Files that could not be read are named up to this many.
+MOST_FAILURES = 10
+
+
+@click.command()
+@common
+@root_option
+@click.option("--watch", is_flag=True, help="Stay, and follow changes; --json then prints a value per pass.")
+@click.option("--no-vectors", is_flag=True, help="Index words only, as every run does so far.")
+@click.option(
+    "--rebuild", is_flag=True, help="Read everything anew; what is no longer on disk is kept if the index can be read."
+)
+@click.option("--no-wait", is_flag=True, help="Leave at once if another process is writing the index.")
+def index(
+    index: str | None,
+    as_json: bool,
+    roots: tuple[str, ...],
+    watch: bool,
+    no_vectors: bool,
+    rebuild: bool,
+    no_wait: bool,
+) -> int:
+    """Bring the index up to date."""
+    with Engine(index, roots) as engine:
+        if watch:
+            return _watch(engine, as_json)
+        with Bar() as bar:
+            done = engine.index(bar.update, _say_who_writes, not no_wait, rebuild)
+        _show_summary(done, bar.seconds, as_json)
+        if not engine.counts().files:
+            places = ", ".join(str(root / "projects") for root in engine.settings.roots)
+            raise SourceError(f"there are no transcripts below {places}", "name another directory with --root")
+    return WENT_WRONG if done.failures else 0
+
+
+def _watch(engine: Engine, as_json: bool) -> int:
+    """Follow changes until interrupted; the first pass says what there was to read, later ones what came."""
+    passes = 0
+    with Bar() as bar:
+        for done in engine.watch(bar.update, _say_who_writes):
+            bar.clear()
+            if not passes or done.files or done.gone:
+                _show_summary(done, bar.seconds, as_json)
+            if not passes:
+                click.echo("Watching. Ctrl-C ends it.", err=True)
+            passes += 1
+            bar.restart()
+    return 0
+
+
+def _show_summary(done: Summary, seconds: float, as_json: bool) -> None:
+    if as_json:
+        print_json(json.summary(done, seconds))
+    else:
+        print_lines(terminal.summary(done, seconds))
+    for failure in done.failures[:MOST_FAILURES]:
+        complain(f"not read: {one_line(failure)}")
+    if done.failures:
+        more = len(done.failures) - MOST_FAILURES
+        rest = f"and {more:,} more; " if more > 0 else ""
+        click.echo(f"  {rest}all else is indexed; mend or remove these, and the next run reads them", err=True)
+
+
+def _say_who_writes(holder: str) -> None:
+    click.echo(f"The index is being written by {holder}; waiting for it.", err=True)

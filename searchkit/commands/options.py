@@ -1,0 +1,17 @@
+"""The options that several commands take."""
+
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+Command = Callable[..., Any]
+
+
+def common(command: Command) -> Command:
+    """Add what every command takes."""
+    command = click.option("--json", "as_json", is_flag=True, help="Print one JSON value.")(command)
+    return click.option("--index", metavar="DIR", help="Where the index is.")(command)
+
+
+root_option = click.option("--root", "roots", metavar="DIR", multiple=True, help="A directory that holds projects/.")

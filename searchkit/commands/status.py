@@ -1,0 +1,21 @@
+"""`searchkit status`: says what is indexed and how far."""
+
+import click
+
+from searchkit.commands.options import common, root_option
+from searchkit.commands.printing import print_json, print_lines
+from searchkit.engine import Engine
+from searchkit.render import json, terminal
+
+
+@click.command()
+@common
+@root_option
+def status(index: str | None, as_json: bool, roots: tuple[str, ...]) -> None:
+    """Say what is indexed and how far."""
+    with Engine(index, roots) as engine:
+        found = engine.status()
+        if as_json:
+            print_json(json.status(found))
+        else:
+            print_lines(terminal.status(found))
