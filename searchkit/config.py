@@ -2,7 +2,6 @@
 
 import os
 import sys
-import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -55,7 +54,11 @@ def _index(flag: str | None, environment: Mapping[str, str], file: Mapping[str, 
 def _config_file(environment: Mapping[str, str]) -> Mapping[str, object]:
     path = _user_directory("config", environment) / "searchkit" / "config.toml"
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        written = path.read_text(encoding="utf-8")
+        # Most have no such file, and a search should not wait for what reads it.
+        import tomllib
+
+        return tomllib.loads(written)
     except (FileNotFoundError, NotADirectoryError):
         return {}
     except (OSError, ValueError) as error:

@@ -1,20 +1,24 @@
-"""The engine: opens an index and does what the commands are named after. Wiring only."""
+"""The engine: opens an index and does what the commands are named after. Wiring only.
+
+A search is over in less time than it takes to import what reads transcripts and writes the
+index, so methods that need those import them.
+"""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from searchkit import config
 from searchkit.backends.base import Condition
-from searchkit.backends.embedded import EmbeddedBackend, open_to_write
+from searchkit.backends.embedded import EmbeddedBackend
 from searchkit.errors import SourceError
-from searchkit.ingest import Progress, Summary, ingest
 from searchkit.results import Result, Status
-from searchkit.sources.claude import ClaudeSource
 from searchkit.types import Counts, Finding, Session
-from searchkit.watch import changes_below
+
+if TYPE_CHECKING:
+    from searchkit.ingest import Progress, Summary
 
 
 class Engine:
@@ -37,22 +41,28 @@ class Engine:
 
     def index(
         self,
-        on_progress: Callable[[Progress], None] | None = None,
+        on_progress: "Callable[[Progress], None] | None" = None,
         on_wait: Callable[[str], None] = lambda holder: None,
         wait: bool = True,
         is_rebuild: bool = False,
-    ) -> Summary:
+    ) -> "Summary":
         """Bring the index up to date with the roots."""
+        from searchkit.backends.embedded.opening import open_to_write
+        from searchkit.ingest import ingest
+        from searchkit.sources.claude import ClaudeSource
+
         source = ClaudeSource(self.settings.roots)
         with open_to_write(self.settings.index, wait, on_wait, is_rebuild) as backend:
             return ingest(source, backend, on_progress, is_rebuild)
 
     def watch(
         self,
-        on_progress: Callable[[Progress], None] | None = None,
+        on_progress: "Callable[[Progress], None] | None" = None,
         on_wait: Callable[[str], None] = lambda holder: None,
-    ) -> Iterator[Summary]:
+    ) -> "Iterator[Summary]":
         """Bring the index up to date now and whenever something below the roots changes, until interrupted."""
+        from searchkit.watch import changes_below
+
         for _ in changes_below(self.settings.roots):
             yield self.index(on_progress, on_wait)
 
@@ -78,6 +88,8 @@ class Engine:
 
     def status(self) -> Status:
         """Say what is indexed and how far."""
+        from searchkit.sources.claude import ClaudeSource
+
         backend = self._open()
         files = size = 0
         unreachable = None
@@ -102,6 +114,8 @@ class Engine:
 
     def prune(self, sessions: Sequence[str], wait: bool = True) -> None:
         """Forget sessions: what only they hold is gone from the index and from the disk."""
+        from searchkit.backends.embedded.opening import open_to_write
+
         self.close()
         with open_to_write(self.settings.index, wait) as backend:
             backend.forget(sessions)

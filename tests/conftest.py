@@ -1,15 +1,18 @@
-"""A root to write transcripts below, and the index made of it."""
+"""A root to write transcripts below, the index made of it, and commands run on that."""
 
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
 from pathlib import Path
 
 import pytest
 
+from searchkit import cli
 from searchkit.backends.base import Backend
 from searchkit.backends.embedded import EmbeddedBackend, open_to_write
 from searchkit.ingest import ingest
 from searchkit.sources.claude import ClaudeSource
+from tests.running import Answer, Run
 from tests.transcript import Home
 
 
@@ -31,3 +34,20 @@ def indexed(home: Home, tmp_path: Path) -> Iterator[Callable[[], Backend]]:
             return opened.enter_context(closing(EmbeddedBackend(directory)))
 
         yield update
+
+
+@pytest.fixture
+def run(home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Give a function that runs a command on the index of `home`."""
+    monkeypatch.setenv("SEARCHKIT_ROOTS", str(home.root))
+    monkeypatch.setenv("SEARCHKIT_INDEX", str(tmp_path / "index"))
+    monkeypatch.setenv("HOME", str(tmp_path))
+
+    def run_command(*arguments: str) -> Answer:
+        monkeypatch.setattr(sys, "argv", ["searchkit", *arguments])
+        with pytest.raises(SystemExit) as left:
+            cli.main()
+        printed = capsys.readouterr()
+        return Answer(int(left.value.code or 0), printed.out, printed.err)
+
+    return run_command

@@ -1,6 +1,5 @@
 """The commands, as a person or a program calls them."""
 
-import json
 import os
 import signal
 import stat
@@ -9,12 +8,12 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
 
 import pytest
 
-from searchkit import Engine, cli
+from searchkit import Engine
 from searchkit.backends.embedded.lock import writing
+from tests.running import Run
 from tests.transcript import Home
 
 SESSION = "11111111-1111-4111-8111-111111111111"
@@ -22,39 +21,6 @@ OTHER = "22222222-2222-4222-8222-222222222222"
 # How often a test looks again for what another process should have done by now.
 LOOKS = 100
 LOOK_SECONDS = 0.1
-
-
-class Answer(NamedTuple):
-    """What a command left behind."""
-
-    status: int
-    out: str
-    err: str
-
-    @property
-    def json(self) -> Any:
-        """What `--json` printed."""
-        return json.loads(self.out)
-
-
-Run = Callable[..., Answer]
-
-
-@pytest.fixture
-def run(home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
-    """Give a function that runs a command on the index of `home`."""
-    monkeypatch.setenv("SEARCHKIT_ROOTS", str(home.root))
-    monkeypatch.setenv("SEARCHKIT_INDEX", str(tmp_path / "index"))
-    monkeypatch.setenv("HOME", str(tmp_path))
-
-    def run_command(*arguments: str) -> Answer:
-        monkeypatch.setattr(sys, "argv", ["searchkit", *arguments])
-        with pytest.raises(SystemExit) as left:
-            cli.main()
-        printed = capsys.readouterr()
-        return Answer(int(left.value.code or 0), printed.out, printed.err)
-
-    return run_command
 
 
 def test_index_says_what_it_read(home: Home, run: Run) -> None:
@@ -362,22 +328,6 @@ def test_closed_pipe_is_no_error(home: Home, run: Run) -> None:
         complaints = searching.stderr.read() if searching.stderr else b""
 
     assert (0, b"") == (searching.returncode, complaints)
-
-
-def test_search_loads_no_slow_library(home: Home, run: Run) -> None:
-    """Finding words takes no model, no vector store and no file watcher."""
-    home.session(SESSION).prompt("find the slow query")
-    run("index")
-    slow = ["torch", "lancedb", "sentence_transformers", "mcp", "pyarrow", "numpy", "watchfiles"]
-    program = (
-        "import sys; from searchkit import cli; sys.argv = ['searchkit', 'search', 'slow']\n"
-        "try: cli.main()\n"
-        f"finally: print([name for name in sys.modules if name in {slow}], file=sys.stderr)"
-    )
-
-    searched = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
-
-    assert (0, "[]\n") == (searched.returncode, searched.stderr)
 
 
 def _wait(is_done: Callable[[], bool]) -> None:

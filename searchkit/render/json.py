@@ -1,13 +1,17 @@
 """What `--json` prints: named fields, a promise to the programs that read them."""
 
+from typing import TYPE_CHECKING
+
 import msgspec
 
 from searchkit.errors import SearchkitError
-from searchkit.ingest import Summary
 from searchkit.render.plain import stamp
 from searchkit.render.snippet import snippet
 from searchkit.results import Result, Status
 from searchkit.types import Counts, Finding, Session
+
+if TYPE_CHECKING:
+    from searchkit.ingest import Summary
 
 Fields = dict[str, object]
 
@@ -51,7 +55,7 @@ def sessions(found: list[Session]) -> Fields:
     }
 
 
-def summary(done: Summary, seconds: float) -> Fields:
+def summary(done: "Summary", seconds: float) -> Fields:
     """Show what an index run did."""
     return {
         "files": done.files,

@@ -2,14 +2,17 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
 
 import click
 
-from searchkit.ingest import Summary
 from searchkit.render.plain import age, count, day, one_line, safe, size
 from searchkit.render.snippet import snippet
 from searchkit.results import Result, Status
 from searchkit.types import Finding, Session
+
+if TYPE_CHECKING:
+    from searchkit.ingest import Summary
 
 # Findings of one kind that are shown before "and so many more".
 EXAMPLES = 3
@@ -63,7 +66,7 @@ def sessions(found: list[Session], width: int, now: float) -> Iterator[str]:
         yield "  " + click.style(_cut(" · ".join(item for item in about if item), width - 2), dim=True)
 
 
-def summary(done: Summary, seconds: float) -> Iterator[str]:
+def summary(done: "Summary", seconds: float) -> Iterator[str]:
     """Show what an index run did, what it left out, and what it could not read."""
     if not (done.files or done.gone or done.failures):
         yield "Everything is up to date."

@@ -1,4 +1,7 @@
-"""The catalog: every record's links and every part's text, in SQLite, independent of the transcripts."""
+"""The catalog: every record's links and every part's text, in SQLite, independent of the transcripts.
+
+What writes and what checks is imported where it is used: a search should not wait for it.
+"""
 
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
@@ -6,13 +9,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from searchkit.backends.base import Batch, Condition, Holding, Stored
-from searchkit.backends.embedded import census, checks, dump, layout, reading, schema
-from searchkit.backends.embedded.erase import erase_orphans, erase_session
+from searchkit.backends.embedded import census, layout, reading
 from searchkit.backends.embedded.keys import parse_part_id, uuid_key
 from searchkit.backends.embedded.names import Names
-from searchkit.backends.embedded.settle import find_parents, settle, unsettled
 from searchkit.backends.embedded.texts import Unpacker
-from searchkit.backends.embedded.writer import Writer
 from searchkit.errors import IndexDamaged, IndexMissing, IndexUnwritable
 from searchkit.types import Counts, Fact, Finding, Link, Session, Usage
 
@@ -62,11 +62,15 @@ class Catalog:
 
     def write(self, batch: Batch, /) -> None:
         """Keep a batch and its checkpoints, all or nothing."""
+        from searchkit.backends.embedded.writer import Writer
+
         with self._transaction():
             Writer(self._connection, self._names).write(batch)
 
     def settle(self) -> None:
         """Decide, for the sessions written to, which parts only repeat others."""
+        from searchkit.backends.embedded.settle import find_parents, settle, unsettled
+
         with self._transaction():
             find_parents(self._connection)
         while sessions := unsettled(self._connection):
@@ -116,6 +120,8 @@ class Catalog:
 
     def findings(self) -> Iterator[Finding]:
         """Yield what is wrong in the transcripts and in the catalog itself."""
+        from searchkit.backends.embedded import checks
+
         with self._reading():
             yield from checks.findings(self._connection, self._path)
 
@@ -131,6 +137,8 @@ class Catalog:
 
     def everything(self) -> Iterator[Holding]:
         """Yield every record with its parts, in any order."""
+        from searchkit.backends.embedded import dump
+
         with self._reading():
             yield from dump.everything(self._connection, self._unpacker)
 
@@ -143,6 +151,8 @@ class Catalog:
 
     def forget(self, sessions: Sequence[str], /) -> None:
         """Remove sessions and all that only they hold, from the disk too."""
+        from searchkit.backends.embedded.erase import erase_orphans, erase_session
+
         with self._transaction():
             for session in sessions:
                 found = self._connection.execute("SELECT id FROM sessions WHERE name = ?", (session,)).fetchone()
@@ -173,6 +183,8 @@ class Catalog:
         execute(f"PRAGMA wal_autocheckpoint = {WAL_PAGES}")
         execute("PRAGMA secure_delete = FAST")
         if execute("PRAGMA user_version").fetchone()[0] == 0:
+            from searchkit.backends.embedded import schema
+
             self._connection.executescript(f"BEGIN;{schema.TABLES}PRAGMA user_version = {layout.FORMAT};COMMIT;")
 
     @contextmanager

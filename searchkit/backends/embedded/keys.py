@@ -1,6 +1,5 @@
 """How ids look inside the catalog: uuids as 16 bytes, part ids as text."""
 
-import hashlib
 import re
 from functools import lru_cache
 
@@ -35,6 +34,9 @@ def optional_text(key: Key | None) -> str | None:
 @lru_cache(1024)
 def response_key(response: str) -> int:
     """Shorten a message id to a number, since it is needed only to tell responses apart."""
+    # Takes longer to import than a search takes, and only those who write need it.
+    import hashlib
+
     return int.from_bytes(hashlib.blake2b(response.encode(), digest_size=8).digest(), "big", signed=True)
 
 

@@ -1,7 +1,6 @@
 """One writer at a time: a lock that the operating system releases when its holder dies."""
 
 import os
-import socket
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -32,6 +31,9 @@ def writing(path: Path, wait: bool, on_wait: Callable[[str], None] = lambda hold
                 on_wait(holder)
                 has_told = True
             time.sleep(RETRY_SECONDS)
+        # Whoever only reads the index does not wait for this.
+        import socket
+
         since = datetime.now().astimezone().isoformat(timespec="seconds")
         os.ftruncate(descriptor, 0)
         os.pwrite(descriptor, f"process {os.getpid()} on {socket.gethostname()} since {since}".encode(), 0)

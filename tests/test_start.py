@@ -1,0 +1,44 @@
+"""What a command waits for before it begins: as little as it needs."""
+
+import subprocess
+import sys
+
+import pytest
+
+from tests.running import Run
+from tests.transcript import Home
+
+SESSION = "11111111-1111-4111-8111-111111111111"
+SLOW = ("torch", "lancedb", "sentence_transformers", "onnxruntime", "tokenizers", "numpy", "pyarrow", "mcp")
+# Each takes a few milliseconds, which together would be as much as the search itself.
+STANDARD = ("asyncio", "ctypes", "hashlib", "importlib.metadata", "multiprocessing", "socket", "subprocess", "tomllib")
+OTHERS = ("ingest", "parts", "progress", "reader", "sources", "watch", "backends.memory", "backends.embedded.writer")
+UNWANTED = (*SLOW, *STANDARD, *(f"searchkit.{name}" for name in OTHERS), "watchfiles", "searchkit.commands.index")
+
+
+@pytest.mark.parametrize("command", [["search", "slow"], ["search", "slow", "--json"], ["sessions"]])
+def test_reading_commands_load_nothing_they_do_not_need(home: Home, run: Run, command: list[str]) -> None:
+    """A search takes no model and no vector store, and nothing of what reads transcripts or writes the index."""
+    home.session(SESSION).prompt("find the slow query")
+    run("index")
+    program = (
+        f"import sys; from searchkit import cli; sys.argv = ['searchkit', *{command}]\n"
+        "try: cli.main()\n"
+        f"finally: print([name for name in sys.modules if name in {UNWANTED}], file=sys.stderr)"
+    )
+
+    asked = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+
+    assert (0, "[]\n") == (asked.returncode, asked.stderr)
+
+
+def test_engine_is_imported_when_it_is_asked_for() -> None:
+    """The package offers the engine, without any of its modules waiting for it."""
+    program = (
+        "import sys, searchkit; early = 'searchkit.engine' in sys.modules\n"
+        "from searchkit import Engine; print(early, Engine.__module__, hasattr(searchkit, 'Motor'))"
+    )
+
+    asked = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+
+    assert "False searchkit.engine False\n" == asked.stdout
