@@ -1,6 +1,8 @@
 """What it means for a filter to hold: the one place that both backends ask."""
 
-from searchkit.questions import Span
+from collections.abc import Iterable
+
+from searchkit.questions import Filter, Period, Span
 
 
 def holds(name: str, held: str, wanted: str) -> bool:
@@ -25,3 +27,20 @@ def within(span: Span, time: int | None) -> bool:
     if time is None:
         return False
     return (span.start is None or span.start <= time) and (span.end is None or time < span.end)
+
+
+def overlaps(span: Span, started: int | None, ended: int | None) -> bool:
+    """Say whether something that lasted has any moment in a span; what has no time has none."""
+    if started is None or ended is None:
+        return False
+    return (span.start is None or span.start <= ended) and (span.end is None or started < span.end)
+
+
+def is_met(filter: Filter, held: Iterable[str]) -> bool:
+    """Say whether a filter holds for a thing that has these values of it."""
+    return filter.is_excluded != any(holds(filter.name, value, wanted) for value in held for wanted in filter.values)
+
+
+def is_time_met(period: Period, started: int | None, ended: int | None) -> bool:
+    """Say whether a period holds for something that lasted."""
+    return period.is_excluded != any(overlaps(span, started, ended) for span in period.spans)

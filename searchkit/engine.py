@@ -4,16 +4,16 @@ A search is over in less time than it takes to import what reads transcripts and
 index, so methods that need those import them.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from searchkit import config
-from searchkit.backends.base import Condition
 from searchkit.backends.embedded import EmbeddedBackend
 from searchkit.errors import SourceError
+from searchkit.questions import Condition
 from searchkit.results import Result, Status
 from searchkit.types import Counts, Finding, Session
 
@@ -71,12 +71,16 @@ class Engine:
         backend = self._open()
         hits = backend.keyword(words, limit)
         ids = [hit.stored.link.places[0].session or "" for hit in hits]
-        sessions = {session.id: session for session in backend.sessions(Condition(ids=sorted(set(ids))))}
+        sessions = backend.named(sorted(set(ids)))
         return [Result(hit=hit, session=sessions.get(session)) for hit, session in zip(hits, ids, strict=True)]
 
     def sessions(self, condition: Condition | None = None, limit: int | None = None) -> list[Session]:
-        """Return sessions, newest first."""
+        """Return the sessions for which a condition holds, newest first."""
         return self._open().sessions(condition or Condition(), limit)
+
+    def named(self, ids: Sequence[str]) -> Mapping[str, Session]:
+        """Return the sessions with these ids; a missing one is left out."""
+        return self._open().named(ids)
 
     def pending(self) -> int:
         """Count the parts that are indexed but that a search for words does not reach yet."""

@@ -3,8 +3,9 @@
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from searchkit.backends.base import Backend, Condition, Stored
+from searchkit.backends.base import Backend, Stored
 from searchkit.parts import split
+from searchkit.questions import Condition, Filter
 from searchkit.sources.claude import ClaudeSource
 from searchkit.types import Change, Fact, Link, Record, Session
 
@@ -30,8 +31,13 @@ def kept(backend: Backend, session: str = SESSION, agent: str | None = None) -> 
 
 def session_of(backend: Backend, session: str = SESSION) -> Session:
     """Return one session, which must be there."""
-    (only,) = backend.sessions(Condition(ids=[session]))
-    return only
+    return backend.named([session])[session]
+
+
+def sessions_with(backend: Backend, name: str, *values: str) -> list[str]:
+    """Return the ids of the sessions for which a filter holds."""
+    condition = Condition(filters=(Filter(name=name, values=values),))
+    return [session.id for session in backend.sessions(condition)]
 
 
 def link_of(backend: Backend, uuid: str) -> Link:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from searchkit.backends.base import Backend, Condition
+from searchkit.backends.base import Backend
 from tests.answers import (
     OTHER,
     SESSION,
@@ -13,6 +13,7 @@ from tests.answers import (
     noise_in,
     read,
     records_of,
+    sessions_with,
     spoken,
 )
 from tests.transcript import Home, Record, tool_id
@@ -317,7 +318,7 @@ def test_calls_tell_which_files_they_touch(home: Home, indexed: Index) -> None:
 
 def by_file(backend: Backend, name: str) -> bool:
     """Tell whether a session is found by a file that it touched."""
-    return [SESSION] == [session.id for session in backend.sessions(Condition(file=name))]
+    return [SESSION] == sessions_with(backend, "file", name)
 
 
 @pytest.mark.parametrize("prompt", ["Warmup", "  Warmup\n"])

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from searchkit.backends.base import Backend, Condition
+from searchkit.backends.base import Backend
 from searchkit.types import Standing
 from tests.answers import (
     OTHER,
@@ -17,6 +17,7 @@ from tests.answers import (
     records_of,
     said,
     session_of,
+    sessions_with,
     spoken,
     texts,
 )
@@ -224,7 +225,7 @@ def test_session_shows_its_last_branch(home: Home, indexed: Index) -> None:
     backend = indexed()
 
     assert "feature/cart" == session_of(backend).branch
-    assert [SESSION] == [session.id for session in backend.sessions(Condition(branch="main"))]
+    assert [SESSION] == sessions_with(backend, "branch", "main")
 
 
 def test_branch_of_an_agent_is_not_the_sessions(home: Home, indexed: Index) -> None:

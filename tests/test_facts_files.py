@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from searchkit.backends.base import Backend, Condition
+from searchkit.backends.base import Backend
 from searchkit.sources.claude import ClaudeSource
-from tests.answers import OTHER, SESSION, kept, link_of, problems_of, said, session_of, texts
+from tests.answers import OTHER, SESSION, kept, link_of, problems_of, said, session_of, sessions_with, texts
 from tests.transcript import Home, Record, Transcript
 
 Index = Callable[[], Backend]
@@ -216,7 +216,7 @@ def test_fact_13_project_is_the_working_directory_of_the_records(home: Home, ind
     backend = indexed()
 
     assert "/home/mira/my-shop_v2.0" == session_of(backend).project
-    assert [SESSION] == [session.id for session in backend.sessions(Condition(project="my-shop_v2.0"))]
+    assert [SESSION] == sessions_with(backend, "project", "my-shop_v2.0")
 
 
 def test_fact_13_letter_case_of_a_drive_does_not_matter(home: Home, indexed: Index) -> None:

@@ -11,7 +11,6 @@ import orjson
 import pytest
 
 from searchkit import Engine
-from searchkit.backends.base import Condition
 from tests.corpus.build import build
 from tests.transcript import Home
 
@@ -115,7 +114,7 @@ def index_and_compare(tmp_path: Path, expected: dict[str, dict[str, str]]) -> di
         engine.status()
         for _ in engine.findings():
             pass
-        found = {session.id for session in engine.sessions(Condition())}
+        found = {session.id for session in engine.sessions()}
         backend = engine._open()
         missing = {}
         for session, neighbours in expected.items():

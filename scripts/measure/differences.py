@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 import msgspec
 
-from searchkit.backends.base import Backend, Condition, Holding
+from searchkit.backends.base import Backend, Holding
+from searchkit.questions import Condition
 
 MOST_SHOWN = 8
 

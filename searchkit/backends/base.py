@@ -5,6 +5,7 @@ from typing import Protocol
 
 import msgspec
 
+from searchkit.questions import Condition
 from searchkit.types import Change, Counts, Fact, Finding, Link, Part, Session, Usage
 
 
@@ -39,19 +40,6 @@ class Hit(msgspec.Struct, frozen=True, kw_only=True):
 
     stored: Stored
     score: float
-
-
-class Condition(msgspec.Struct, frozen=True, kw_only=True):
-    """Which sessions are meant: every field that is set must hold."""
-
-    project: str | None = None
-    branch: str | None = None
-    model: str | None = None
-    title: str | None = None
-    file: str | None = None
-    after: int | None = None
-    before: int | None = None
-    ids: Sequence[str] | None = None
 
 
 class Backend(Protocol):
@@ -91,7 +79,15 @@ class Backend(Protocol):
         """Yield the parts of a session, or of one of its agents, in order; repeats included."""
 
     def sessions(self, condition: Condition, limit: int | None = None, /) -> list[Session]:
-        """Return sessions, newest first."""
+        """Return the sessions for which a condition holds, newest first.
+
+        A filter holds for a session if it does for anything in it: for parts that repeat nothing, a
+        path, branch, model or title it ever had, a file it touched, an agent by id or type. A period
+        holds if the session lasted for any moment of it.
+        """
+
+    def named(self, ids: Sequence[str], /) -> Mapping[str, Session]:
+        """Return the sessions with these ids; a missing one is left out."""
 
     def facts(self, session: str, /) -> list[Fact]:
         """Return what is known of a session and its agents."""

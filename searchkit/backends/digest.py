@@ -8,7 +8,8 @@ import hashlib
 
 import msgspec
 
-from searchkit.backends.base import Backend, Condition, Holding, Stored
+from searchkit.backends.base import Backend, Holding, Stored
+from searchkit.questions import Condition
 from searchkit.types import Place
 
 # Wide enough that no two contents meet by accident.

@@ -5,12 +5,12 @@ import time
 
 import click
 
-from searchkit.backends.base import Condition
 from searchkit.commands import NOTHING_FOUND
 from searchkit.commands.options import common
 from searchkit.commands.printing import print_json, print_lines, width
 from searchkit.engine import Engine
 from searchkit.errors import UsageError
+from searchkit.questions import Condition, Filter
 from searchkit.render import json, terminal
 from searchkit.render.plain import count
 
@@ -43,11 +43,14 @@ def prune(
     if not (older_than or project or ids or gone):
         raise UsageError("prune wants to know what", "give --older-than, --project, --session or --gone")
     before = int((time.time() - older_than * DAY_SECONDS) * 1000) if older_than else None
+    filters = (Filter(name="project", values=(project,)),) if project else ()
     with Engine(index) as engine:
         chosen = [
             session
-            for session in engine.sessions(Condition(project=project, ids=ids or None))
-            if (not gone or session.is_gone) and (before is None or (session.ended or 0) < before)
+            for session in engine.sessions(Condition(filters=filters))
+            if (not ids or session.id in ids)
+            and (not gone or session.is_gone)
+            and (before is None or (session.ended or 0) < before)
         ]
         if not chosen:
             click.echo("No session is meant by that.", err=True)

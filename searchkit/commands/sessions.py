@@ -4,11 +4,11 @@ import time
 
 import click
 
-from searchkit.backends.base import Condition
 from searchkit.commands import NOTHING_FOUND
 from searchkit.commands.options import common
 from searchkit.commands.printing import print_json, print_lines, width
 from searchkit.engine import Engine
+from searchkit.questions import Condition, Filter
 from searchkit.render import json, terminal
 
 
@@ -23,7 +23,8 @@ from searchkit.render import json, terminal
 def sessions(index: str | None, as_json: bool, limit: int, **filters: str | None) -> int:
     """List sessions, newest first."""
     with Engine(index) as engine:
-        found = engine.sessions(Condition(**filters), limit)  # type: ignore[arg-type]  # the options are its fields
+        asked = tuple(Filter(name=name, values=(value,)) for name, value in filters.items() if value)
+        found = engine.sessions(Condition(filters=asked), limit)
         if as_json:
             print_json(json.sessions(found))
         else:

@@ -5,8 +5,9 @@ from typing import Any
 
 import msgspec
 
-from searchkit.backends.base import Backend, Condition, Entry
+from searchkit.backends.base import Backend, Entry
 from searchkit.parts import split
+from searchkit.questions import Condition, Filter, Period
 from searchkit.types import Block, Change, Fact, Kind, Link, Origin, Place, Problem, Record, Role, Standing, Tally
 
 A = "aaaaaaaa-1111-4111-8111-111111111111"
@@ -91,9 +92,11 @@ def texts(backend: Backend, session: str = A, agent: str | None = None) -> list[
     return [stored.part.text for stored in backend.session_parts(session, agent) if stored.repeats is None]
 
 
-def ids(backend: Backend, **condition: Any) -> list[str]:
-    """Return the sessions for which a condition holds."""
-    return [session.id for session in backend.sessions(Condition(**condition))]
+def ids(backend: Backend, *conditions: Filter | Period) -> list[str]:
+    """Return the sessions for which all of these hold."""
+    filters = tuple(one for one in conditions if isinstance(one, Filter))
+    periods = tuple(one for one in conditions if isinstance(one, Period))
+    return [session.id for session in backend.sessions(Condition(filters=filters, periods=periods))]
 
 
 def contents(backend: Backend) -> list[str]:

@@ -1,17 +1,17 @@
 """What every backend promises, whatever it is made of."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from searchkit.backends.base import Backend, Condition, Entry
+from searchkit.backends.base import Backend, Entry
 from searchkit.backends.digest import digest
 from searchkit.backends.embedded import EmbeddedBackend
 from searchkit.backends.embedded.keyword import Keyword
-from searchkit.backends.memory import MemoryBackend
+from searchkit.questions import Condition
 from searchkit.types import Context, Kind, Origin, Problem, Standing, Tally, Touch, Usage
 from tests.contract.small import (
     A,
@@ -36,25 +36,6 @@ from tests.contract.small import (
     transcript,
     uuid,
 )
-
-IMPLEMENTATIONS: dict[str, Callable[[Path], Backend]] = {
-    "memory": lambda directory: MemoryBackend(),
-    "embedded": lambda directory: EmbeddedBackend(directory, is_writable=True),
-}
-
-
-@pytest.fixture(params=IMPLEMENTATIONS)
-def backend(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Backend]:
-    """An empty backend of each kind."""
-    with closing(IMPLEMENTATIONS[request.param](tmp_path / "index")) as opened:
-        yield opened
-
-
-@pytest.fixture
-def embedded(tmp_path: Path) -> Iterator[EmbeddedBackend]:
-    """An empty embedded backend, for what only a store on disk can promise."""
-    with closing(EmbeddedBackend(tmp_path / "index", is_writable=True)) as opened:
-        yield opened
 
 
 def bytes_on_disk(directory: Path) -> bytes:
@@ -639,7 +620,7 @@ def test_summary_in_another_file_is_the_title_of_the_session_it_names(backend: B
         ),
     )
 
-    assert "all about A" == backend.sessions(Condition(ids=[A]))[0].title
+    assert "all about A" == backend.named([A])[A].title
 
 
 def test_session_counts_what_is_its_own(backend: Backend) -> None:
@@ -654,52 +635,6 @@ def test_session_counts_what_is_its_own(backend: Backend) -> None:
     newest, oldest = backend.sessions(Condition())
     assert (B, 1, 1, 0, 1_000, 5_000) == _numbers_of(newest)
     assert (A, 4, 1, 1, 1_000, 4_000) == _numbers_of(oldest)
-
-
-CONDITIONS: list[tuple[dict[str, Any], list[str]]] = [
-    ({}, [B, A, C]),
-    ({"project": "/src/SHOP"}, [A]),
-    ({"project": "src"}, [B, A]),
-    ({"project": "s_c"}, []),
-    ({"project": "%"}, []),
-    ({"branch": "main"}, [A]),
-    ({"branch": "older"}, [A]),
-    ({"model": "opus"}, [B]),
-    ({"title": "weather"}, [B]),
-    ({"file": "engine.py"}, [A]),
-    ({"file": "tracked.txt"}, [B]),
-    ({"after": 2_000}, [B]),
-    ({"after": 1_000}, [B, A]),
-    ({"before": 2_000}, [A]),
-    ({"ids": [C, A]}, [A, C]),
-    ({"ids": []}, []),
-    ({"project": "src", "branch": "main", "before": 2_000}, [A]),
-    ({"project": "src", "model": "opus", "before": 2_000}, []),
-]
-
-
-@pytest.mark.parametrize(("condition", "expected"), CONDITIONS, ids=str)
-def test_sessions_are_found_by_condition(backend: Backend, condition: dict[str, Any], expected: list[str]) -> None:
-    """Every field of a condition that is set must hold; text is meant literally, in any case."""
-    of_a = [fact("project", "/src/shop"), fact("branch", "older", 1), fact("branch", "main", 2)]
-    of_b = [fact("project", "/src/app"), fact("model", "opus-4"), fact("ai-title", "The weather")]
-    of_b = [*of_b, fact("tracked", "/src/app/tracked.txt")]
-    touched = [Touch(path="/src/shop/engine.py", action="edit")]
-    told(
-        backend,
-        transcript("a", record(1, 1, "one", touches=touched), facts=of_a),
-        transcript("b", record(2, 1, "two", session=B), facts=[_of(B, item) for item in of_b]),
-        transcript("c", record(3, 1, "three", session=C, time=None)),
-    )
-
-    assert expected == ids(backend, **condition)
-
-
-def test_sessions_are_limited(backend: Backend) -> None:
-    """The newest are returned."""
-    told(backend, transcript("a", record(1, 1, "one")), transcript("b", record(2, 1, "two", session=B)))
-
-    assert [B] == [session.id for session in backend.sessions(Condition(), 1)]
 
 
 def test_counts_tell_what_is_kept(backend: Backend) -> None:
@@ -920,10 +855,6 @@ def test_forgotten_words_leave_the_keyword_index(embedded: EmbeddedBackend, tmp_
 
 def _numbers_of(session: Any) -> tuple[object, ...]:
     return session.id, session.records, session.prompts, session.agents, session.started, session.ended
-
-
-def _of(session: str, item: Any) -> Any:
-    return fact(item.name, item.value, item.line, session=session)
 
 
 def _where(content: bytes, word: bytes) -> Iterator[int]:

@@ -8,12 +8,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from searchkit.backends.base import Batch, Condition, Holding, Stored
-from searchkit.backends.embedded import census, layout, reading
+from searchkit.backends.base import Batch, Holding, Stored
+from searchkit.backends.embedded import census, choosing, layout, reading
+from searchkit.backends.embedded import sessions as telling
 from searchkit.backends.embedded.keys import parse_part_id, uuid_key
 from searchkit.backends.embedded.names import Names
 from searchkit.backends.embedded.texts import Unpacker
 from searchkit.errors import IndexDamaged, IndexMissing, IndexUnwritable
+from searchkit.questions import Condition
 from searchkit.types import Counts, Fact, Finding, Link, Session, Usage
 
 # Chunks of 20 to 30 kB lie better in large pages, and a commit writes a third fewer of them than of 4 kB.
@@ -109,9 +111,16 @@ class Catalog:
             yield from reading.session_parts(self._connection, self._unpacker, session, agent)
 
     def sessions(self, condition: Condition, limit: int | None = None, /) -> list[Session]:
-        """Return sessions, newest first."""
+        """Return the sessions for which a condition holds, newest first."""
         with self._reading():
-            return census.sessions(self._connection, self._unpacker, condition, limit)
+            chosen = choosing.sessions(self._connection, self._unpacker, condition)[:limit]
+            return telling.sessions(self._connection, self._unpacker, chosen)
+
+    def named(self, ids: Sequence[str], /) -> dict[str, Session]:
+        """Return the sessions with these ids; a missing one is left out."""
+        with self._reading():
+            chosen = choosing.named(self._connection, ids)
+            return {session.id: session for session in telling.sessions(self._connection, self._unpacker, chosen)}
 
     def facts(self, session: str, /) -> list[Fact]:
         """Return what is known of a session and its agents."""

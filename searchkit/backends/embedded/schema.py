@@ -16,6 +16,12 @@ tell by the highest part they hold what is new, and a reader that keeps a chunk 
 
 from searchkit.types import Kind, Role
 
+# The numbers of kinds and roles in the tables: a new one goes to the end of its enumeration.
+KINDS = tuple(Kind)
+ROLES = tuple(Role)
+# What a person typed. SQLite uses the index over these parts only for queries with the very same words.
+IS_TYPED = f"kind IN ({','.join(str(KINDS.index(kind)) for kind in (Kind.PROMPT, Kind.COMMAND, Kind.HISTORY))})"
+
 TABLES = """
 CREATE TABLE names (
   id INTEGER PRIMARY KEY,
@@ -118,6 +124,7 @@ CREATE TABLE parts (
 );
 CREATE INDEX parts_record ON parts (record, block);
 CREATE INDEX parts_session ON parts (session, standing);
+CREATE INDEX parts_typed ON parts (session, kind) WHERE [typed];
 CREATE INDEX parts_call ON parts (call) WHERE call IS NOT NULL;
 CREATE INDEX parts_repeats ON parts (repeats) WHERE repeats IS NOT NULL;
 CREATE TABLE tellings (
@@ -177,7 +184,7 @@ CREATE TABLE problems (
   PRIMARY KEY (file, line, kind, detail)
 ) WITHOUT ROWID;
 INSERT INTO sessions (id, name, is_settled) VALUES (0, '', 1);
-"""
+""".replace("[typed]", IS_TYPED)
 
 # Flags of a record.
 SIDECHAIN = 1
@@ -188,7 +195,3 @@ LINK = 8
 SHARED = 32
 # The call that a result belongs to is its parent (99.8 % of results), so that it need not be kept twice.
 CALLED_BY_PARENT = 16
-
-# The numbers of kinds and roles in the tables: a new one goes to the end of its enumeration.
-KINDS = tuple(Kind)
-ROLES = tuple(Role)

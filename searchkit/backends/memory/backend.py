@@ -7,10 +7,12 @@ asked. It is slow, forgets all when it is closed, and is meant to be read.
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from searchkit.backends.base import Batch, Condition, Entry, Hit, Holding, Stored
+from searchkit.backends.base import Batch, Entry, Hit, Holding, Stored
 from searchkit.backends.memory import census, settle
+from searchkit.backends.memory import sessions as listing
 from searchkit.backends.memory.held import DATED, TRANSCRIPTS, File, Sighting, Sightings, link, parts, ranked
 from searchkit.backends.memory.settle import Key, key
+from searchkit.questions import Condition
 from searchkit.types import Change, Counts, Fact, Finding, Link, Part, Record, Session, Standing, Usage
 
 
@@ -99,8 +101,13 @@ class MemoryBackend:
             yield from self._stored(uuid)
 
     def sessions(self, condition: Condition, limit: int | None = None, /) -> list[Session]:
-        """Return sessions, newest first."""
-        return census.sessions(self._held(), condition)[:limit]
+        """Return the sessions for which a condition holds, newest first."""
+        return listing.sessions(self._held(), condition)[:limit]
+
+    def named(self, ids: Sequence[str], /) -> dict[str, Session]:
+        """Return the sessions with these ids; a missing one is left out."""
+        held = self._held()
+        return {name: listing.session(held, name, self._spans[name]) for name in ids if name in self._spans}
 
     def facts(self, session: str, /) -> list[Fact]:
         """Return what is known of a session and its agents."""

@@ -1,0 +1,107 @@
+"""Chooses sessions: those with certain ids, or those for which a condition holds.
+
+Of what a filter asks for there are few different values, so they are compared here and not in
+SQL: one definition of what a filter means serves every backend.
+"""
+
+import sqlite3
+from collections.abc import Iterable, Sequence
+
+from searchkit.backends.embedded import sessions as telling
+from searchkit.backends.embedded.asking import rows_in
+from searchkit.backends.embedded.schema import KINDS, ROLES, SIDECHAIN
+from searchkit.backends.embedded.texts import Unpacker
+from searchkit.conditions import holds, is_time_met
+from searchkit.questions import Condition, Filter
+from searchkit.types import Kind
+
+# A session holds the parts that are at home in it and those of records that have another place in it.
+_OF_PARTS = """
+SELECT DISTINCT session, {value} FROM parts WHERE repeats IS NULL AND {test}
+UNION SELECT places.session, {value} FROM places JOIN parts ON parts.record = places.record
+  WHERE repeats IS NULL AND {test}
+"""
+_OF_FACTS = "SELECT DISTINCT session, value FROM facts WHERE name = (SELECT id FROM names WHERE name = '{name}')"
+_IS_SIDECHAIN = f"parts.record IN (SELECT id FROM records WHERE flags & {SIDECHAIN})"
+# Each yields sessions and the values they have.
+_HELD = {
+    "project": _OF_FACTS.format(name="project"),
+    "branch": _OF_FACTS.format(name="branch"),
+    "model": _OF_FACTS.format(name="model"),
+    "session": "SELECT id, name FROM sessions",
+    "agent": f"""
+        SELECT session, name FROM (SELECT DISTINCT session, agent FROM records WHERE agent IS NOT NULL
+          UNION SELECT session, agent FROM places WHERE agent IS NOT NULL) JOIN names ON names.id = agent
+        UNION {_OF_FACTS.format(name="agent-type")}""",
+    "tool": f"""
+        SELECT session, name FROM ({_OF_PARTS.format(value="tool", test="tool IS NOT NULL")})
+        JOIN names ON names.id = tool""",
+    "kind": _OF_PARTS.format(value="parts.kind", test="1"),
+    "role": _OF_PARTS.format(value="parts.role", test="1"),
+    "is": " UNION ".join(
+        (
+            _OF_PARTS.format(value="'error'", test="is_error"),
+            _OF_PARTS.format(value="'sidechain'", test=_IS_SIDECHAIN),
+            _OF_PARTS.format(value="'summary'", test=f"parts.kind = {KINDS.index(Kind.SUMMARY)}"),
+        )
+    ),
+}
+# Touched files are many: first their paths, then who touched those that are meant.
+_TOUCHING = """
+SELECT records.session FROM touches JOIN records ON records.id = record WHERE touches.path IN
+"""
+_TOUCHING_ELSEWHERE = """
+SELECT places.session FROM touches JOIN places ON places.record = touches.record WHERE touches.path IN
+"""
+
+
+def named(connection: sqlite3.Connection, ids: Sequence[str]) -> list[int]:
+    """Return the numbers of the sessions with these ids; session 0, which is none, has no id."""
+    return [row[0] for row in rows_in(connection, "SELECT id FROM sessions WHERE id > 0 AND name IN", ids)]
+
+
+def sessions(connection: sqlite3.Connection, unpacker: Unpacker, condition: Condition) -> list[int]:
+    """Return the numbers of the sessions for which a condition holds, newest first."""
+    rows = connection.execute(
+        "SELECT id, started, ended FROM sessions WHERE id > 0 ORDER BY ended DESC NULLS LAST, name"
+    ).fetchall()
+    meant = [(_meant(connection, unpacker, filter), filter.is_excluded) for filter in condition.filters]
+    return [
+        number
+        for number, started, ended in rows
+        if all((number in sessions) != is_excluded for sessions, is_excluded in meant)
+        and all(is_time_met(period, started, ended) for period in condition.periods)
+    ]
+
+
+def _meant(connection: sqlite3.Connection, unpacker: Unpacker, filter: Filter) -> set[int]:
+    """Return the sessions in which something is meant by a filter."""
+    if filter.name == "file":
+        return _touching(connection, filter)
+    if filter.name == "title":
+        return _matching(filter, telling.titles(connection, unpacker))
+    rows: Iterable[tuple[int, str]] = connection.execute(_HELD[filter.name])
+    if filter.name in ("kind", "role"):
+        values = KINDS if filter.name == "kind" else ROLES
+        rows = ((session, values[int(number)].value) for session, number in rows)
+    return _matching(filter, rows)
+
+
+def _touching(connection: sqlite3.Connection, filter: Filter) -> set[int]:
+    paths = sorted(_matching(filter, connection.execute("SELECT id, path FROM paths")))
+    found = _matching(filter, connection.execute(_OF_FACTS.format(name="tracked")))
+    for statement in (_TOUCHING, _TOUCHING_ELSEWHERE):
+        found.update(row[0] for row in rows_in(connection, statement, paths))
+    return found
+
+
+def _matching(filter: Filter, rows: Iterable[tuple[int, str]]) -> set[int]:
+    """Return the numbers that come with a value that is meant; each value is looked at once."""
+    verdicts: dict[str, bool] = {}
+    found = set()
+    for number, value in rows:
+        if value not in verdicts:
+            verdicts[value] = any(holds(filter.name, value, wanted) for wanted in filter.values)
+        if verdicts[value]:
+            found.add(number)
+    return found

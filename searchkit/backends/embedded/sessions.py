@@ -1,0 +1,110 @@
+"""Tells sessions: project, title, times and counts."""
+
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+
+from searchkit.backends.embedded.asking import rows_in
+from searchkit.backends.embedded.schema import IS_TYPED, KINDS
+from searchkit.backends.embedded.texts import Unpacker
+from searchkit.types import Kind, Session
+
+# A first prompt serves as a title where there is no other; this much of it.
+TITLE_CHARACTERS = 100
+# The best first. A summary that names a record of the session comes before one that does not.
+_GIVEN = ("custom-title", "ai-title")
+_MADE = ("summary", "index-title", "index-summary")
+
+_SESSIONS = f"""
+SELECT id, name, started, ended,
+  (SELECT count(*) FROM records WHERE records.session = sessions.id),
+  (SELECT count(*) FROM parts JOIN records ON records.id = record WHERE parts.session = sessions.id AND parts.{IS_TYPED}
+   AND parts.kind = {KINDS.index(Kind.PROMPT)} AND records.agent IS NULL AND repeats IS NULL),
+  (SELECT count(DISTINCT agent) FROM files WHERE files.session = sessions.id AND kind = 'agent'),
+  NOT EXISTS (SELECT 1 FROM files WHERE files.session = sessions.id AND NOT is_gone
+   AND kind IN ('session', 'agent', 'journal'))
+FROM sessions WHERE id IN
+"""
+_NAMES = f"SELECT id FROM names WHERE name IN {('project', 'branch', *_GIVEN, *_MADE)}"
+_FACTS = f"""
+SELECT session, (SELECT names.name FROM names WHERE names.id = facts.name), value, line FROM facts
+WHERE facts.name IN ({_NAMES}) AND session IN
+"""
+# From the few summaries to their records, which SQLite would otherwise begin with.
+_SUMMARIES = """
+SELECT records.session, value FROM facts CROSS JOIN records ON records.uuid = leaf
+WHERE leaf IS NOT NULL AND facts.name = (SELECT id FROM names WHERE name = 'summary') ORDER BY facts.line, value DESC
+"""
+_FIRST_PROMPT = f"""
+SELECT chunk, start, length FROM parts JOIN records ON records.id = record JOIN files ON files.id = file
+WHERE parts.session = ? AND parts.{IS_TYPED} AND records.agent IS NULL
+ORDER BY parts.kind, time, line, path, block, variant != 0, printf('%x', variant) LIMIT 1
+"""
+
+
+def sessions(connection: sqlite3.Connection, unpacker: Unpacker, numbers: Sequence[int]) -> list[Session]:
+    """Return the sessions with these numbers, in this order."""
+    known = _known(connection, numbers)
+    are_titled = all(known[number].keys() & set(_GIVEN) for number in numbers)
+    summaries: dict[int, str] = {} if are_titled else _summaries(connection)
+    found = {
+        number: Session(
+            id=name,
+            project=known[number].get("project"),
+            title=_title(connection, unpacker, number, known[number], summaries),
+            branch=known[number].get("branch"),
+            started=started,
+            ended=ended,
+            records=records,
+            prompts=prompts,
+            agents=agents,
+            is_gone=bool(is_gone),
+        )
+        for number, name, started, ended, records, prompts, agents, is_gone in rows_in(connection, _SESSIONS, numbers)
+    }
+    return [found[number] for number in numbers]
+
+
+def titles(connection: sqlite3.Connection, unpacker: Unpacker) -> Iterator[tuple[int, str]]:
+    """Yield the number of every session with each title that it was given or is shown with."""
+    yield from connection.execute(
+        f"SELECT session, value FROM facts JOIN names ON names.id = facts.name WHERE names.name IN {(*_GIVEN, *_MADE)}"
+    ).fetchall()
+    numbers = [row[0] for row in connection.execute("SELECT id FROM sessions WHERE id > 0")]
+    known, summaries = _known(connection, numbers), _summaries(connection)
+    for number in numbers:
+        title = _title(connection, unpacker, number, known[number], summaries)
+        if title:
+            yield number, title
+
+
+def _known(connection: sqlite3.Connection, numbers: Sequence[int]) -> dict[int, dict[str, str]]:
+    """Return the latest facts of each session by name."""
+    facts: dict[int, dict[str, str]] = {number: {} for number in numbers}
+    rows = list(rows_in(connection, _FACTS, numbers))
+    # The last line holds; of several on one line the first by value.
+    for session, name, value, _ in sorted(rows, key=lambda row: (-row[3], row[2])):
+        facts[session].setdefault(name, value)
+    return facts
+
+
+def _summaries(connection: sqlite3.Connection) -> dict[int, str]:
+    """Return summary lines by the record they name: they are often written into another session's file."""
+    return dict(connection.execute(_SUMMARIES).fetchall())
+
+
+def _title(
+    connection: sqlite3.Connection,
+    unpacker: Unpacker,
+    session: int,
+    known: Mapping[str, str],
+    summaries: Mapping[int, str],
+) -> str | None:
+    given = [known.get(name) for name in _GIVEN]
+    made = [known.get(name) for name in _MADE]
+    best = next((title for title in (*given, summaries.get(session), *made) if title), None)
+    return best or _first_prompt(connection, unpacker, session)
+
+
+def _first_prompt(connection: sqlite3.Connection, unpacker: Unpacker, session: int) -> str | None:
+    row = connection.execute(_FIRST_PROMPT, (session,)).fetchone()
+    return " ".join(unpacker.text(*row).split())[:TITLE_CHARACTERS] if row else None

@@ -1,0 +1,114 @@
+"""Sessions as the memory backend works them out: which are meant, and how each is told."""
+
+from collections.abc import Iterable, Iterator
+
+from searchkit.backends.base import Holding, Stored
+from searchkit.backends.memory.census import Held, Span
+from searchkit.backends.memory.held import TRANSCRIPTS
+from searchkit.conditions import is_met, is_time_met
+from searchkit.questions import Condition
+from searchkit.types import Fact, Kind, Session
+
+# A first prompt serves as a title where there is no other; this much of it.
+TITLE_CHARACTERS = 100
+TITLES = ("custom-title", "ai-title", "summary", "index-title", "index-summary")
+_TYPED = (Kind.PROMPT, Kind.COMMAND, Kind.HISTORY)
+
+
+def sessions(held: Held, condition: Condition) -> list[Session]:
+    """Return the sessions for which a condition holds, newest first."""
+    found = [session(held, name, span) for name, span in held.spans.items() if _is_meant(held, condition, name, span)]
+    return sorted(found, key=lambda session: (session.ended is None, -(session.ended or 0), session.id))
+
+
+def session(held: Held, name: str, span: Span) -> Session:
+    """Tell a session."""
+    told = [fact for fact in held.facts if fact.session == name]
+    at_home = [holding for holding in held.holdings if holding.link.places[0].session == name]
+    own = [part for holding in at_home if holding.link.places[0].agent is None for part in holding.parts]
+    files = [file for file in held.files if file.session == name]
+    return Session(
+        id=name,
+        project=_latest(told, "project"),
+        title=_title(held, told, at_home, own),
+        branch=_latest(told, "branch"),
+        started=span.started,
+        ended=span.ended,
+        records=len(at_home),
+        prompts=sum(item.part.kind is Kind.PROMPT and item.repeats is None for item in own),
+        agents=len({file.origin.agent for file in files if file.origin.kind == "agent" and file.origin.agent}),
+        is_gone=not any(file.origin.kind in TRANSCRIPTS and not file.is_gone for file in files),
+    )
+
+
+def _is_meant(held: Held, condition: Condition, name: str, span: Span) -> bool:
+    return all(is_met(filter, _values(held, filter.name, name, span)) for filter in condition.filters) and all(
+        is_time_met(period, span.started, span.ended) for period in condition.periods
+    )
+
+
+def _values(held: Held, asked: str, name: str, span: Span) -> Iterator[str]:
+    """Yield what a session has of what a filter asks for."""
+    facts = {"agent": ("agent-type",), "file": ("tracked",), "title": TITLES}.get(asked, (asked,))
+    yield from (fact.value for fact in held.facts if fact.session == name and fact.name in facts)
+    if asked == "session":
+        yield name
+    elif asked == "title":
+        yield session(held, name, span).title or ""
+    elif asked == "file":
+        seen = [sightings for sightings in held.records if any(place.session == name for place in sightings)]
+        yield from (touch.path for sightings in seen for place in sightings for touch in place.record.touches)
+    elif asked == "agent":
+        places = (place for holding in held.holdings for place in holding.link.places)
+        yield from (place.agent for place in places if place.session == name and place.agent)
+    else:
+        there = (one for one in held.holdings if any(place.session == name for place in one.link.places))
+        for stored in (stored for holding in there for stored in holding.parts if stored.repeats is None):
+            yield from _values_of_part(stored, asked)
+
+
+def _values_of_part(stored: Stored, asked: str) -> Iterator[str]:
+    part = stored.part
+    if asked == "kind":
+        yield part.kind.value
+    elif asked == "role":
+        yield part.role.value
+    elif asked == "tool" and part.tool:
+        yield part.tool
+    elif asked == "is":
+        states = {"error": part.is_error, "sidechain": stored.link.is_sidechain, "summary": part.kind is Kind.SUMMARY}
+        yield from (state for state, is_so in states.items() if is_so)
+
+
+def _title(held: Held, told: list[Fact], at_home: list[Holding], own: list[Stored]) -> str | None:
+    """Choose a title; a summary is often written into another session's file, and names a record of its own."""
+    uuids = {holding.link.uuid for holding in at_home}
+    named = [fact for fact in held.facts if fact.leaf in uuids]
+    return (
+        _latest(told, "custom-title")
+        or _latest(told, "ai-title")
+        or _latest(named, "summary")
+        or _latest(told, "summary")
+        or _latest(told, "index-title")
+        or _latest(told, "index-summary")
+        or _first_prompt(own)
+    )
+
+
+def _latest(facts: Iterable[Fact], name: str) -> str | None:
+    found = sorted((-fact.line, fact.value) for fact in facts if fact.name == name)
+    return found[0][1] if found else None
+
+
+def _first_prompt(own: Iterable[Stored]) -> str | None:
+    typed = [item for item in own if item.part.kind in _TYPED]
+    if not typed:
+        return None
+    return " ".join(min(typed, key=_age).part.text.split())[:TITLE_CHARACTERS]
+
+
+def _age(item: Stored) -> tuple[int, bool, int, int, str, int, str]:
+    """Order what was typed: prompts, commands, history; then by time and place."""
+    place, time = item.link.places[0], item.link.time
+    order = _TYPED.index(item.part.kind)
+    return order, time is not None, time or 0, place.line, place.file, item.part.block, item.id

@@ -1,0 +1,30 @@
+"""A backend of each kind, for the contract suites."""
+
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from searchkit.backends.base import Backend
+from searchkit.backends.embedded import EmbeddedBackend
+from searchkit.backends.memory import MemoryBackend
+
+IMPLEMENTATIONS: dict[str, Callable[[Path], Backend]] = {
+    "memory": lambda directory: MemoryBackend(),
+    "embedded": lambda directory: EmbeddedBackend(directory, is_writable=True),
+}
+
+
+@pytest.fixture(params=IMPLEMENTATIONS)
+def backend(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Backend]:
+    """An empty backend of each kind."""
+    with closing(IMPLEMENTATIONS[request.param](tmp_path / "index")) as opened:
+        yield opened
+
+
+@pytest.fixture
+def embedded(tmp_path: Path) -> Iterator[EmbeddedBackend]:
+    """An empty embedded backend, for what only a store on disk can promise."""
+    with closing(EmbeddedBackend(tmp_path / "index", is_writable=True)) as opened:
+        yield opened
