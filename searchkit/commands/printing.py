@@ -31,6 +31,11 @@ def print_json(value: object) -> None:
     print_lines([orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()])
 
 
+def warn(message: str) -> None:
+    """Say on stderr what may surprise."""
+    click.echo(f"{click.style('note:', fg='yellow', bold=True)} {message}", err=True)
+
+
 def complain(message: str, hint: str = "") -> None:
     """Say on stderr what is wrong and what to do."""
     click.echo(f"{click.style('error:', fg='red', bold=True)} {message}", err=True)

@@ -8,6 +8,7 @@ from searchkit.errors import SearchkitError
 from searchkit.render.plain import stamp
 from searchkit.render.snippet import snippet
 from searchkit.results import Result, Status
+from searchkit.resume import command
 from searchkit.types import Counts, Finding, Session
 
 if TYPE_CHECKING:
@@ -52,6 +53,18 @@ def sessions(found: list[Session]) -> Fields:
             }
             for session in found
         ]
+    }
+
+
+def resume(session: Session, has_directory: bool) -> Fields:
+    """Show how a session is reopened."""
+    return {
+        "session": session.id,
+        "title": session.title,
+        "project": session.project,
+        "resume": command(session),
+        "has_directory": has_directory,
+        "is_gone": session.is_gone,
     }
 
 

@@ -1,0 +1,16 @@
+"""The command that reopens a session in Claude Code."""
+
+import shlex
+
+from searchkit.types import Session
+
+
+def command(session: Session) -> str:
+    """Write the line for a shell; Claude Code finds a session only from the directory of its project."""
+    reopen = shlex.join(arguments(session))
+    return f"cd {shlex.quote(session.project)} && {reopen}" if session.project else reopen
+
+
+def arguments(session: Session) -> list[str]:
+    """List the program and its arguments, to be run in the directory of the project."""
+    return ["claude", "--resume", session.id]

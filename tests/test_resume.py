@@ -1,0 +1,140 @@
+"""`searchkit resume`, and the numbers of the last search's results."""
+
+import os
+import shlex
+import stat
+from pathlib import Path
+
+import pytest
+
+from searchkit import Engine
+from searchkit.commands.last import LAST_SEARCH, recall, remember
+from searchkit.errors import UsageError
+from searchkit.resume import command
+from tests.running import Run
+from tests.transcript import Home
+
+SESSION = "11111111-1111-4111-8111-111111111111"
+OTHER = "11122222-2222-4222-8222-222222222222"
+
+
+@pytest.fixture
+def project(home: Home, run: Run, tmp_path: Path) -> Path:
+    """Two sessions whose ids begin alike, in a directory with a quote and a blank in its name."""
+    directory = tmp_path / "mira's shop"
+    directory.mkdir()
+    for session in (SESSION, OTHER):
+        home.session(session, cwd=str(directory)).prompt(f"find the slow query of {session}")
+    run("index")
+    return directory
+
+
+@pytest.mark.parametrize("asked", [SESSION, "11111", "1111111", OTHER[:4]])
+def test_session_is_found_by_its_id_or_a_beginning(run: Run, project: Path, asked: str) -> None:
+    """The command changes into the project and reopens the one session that is meant."""
+    answer = run("resume", asked)
+
+    wanted = OTHER if asked == OTHER[:4] else SESSION
+    assert (0, "") == (answer.status, answer.err)
+    assert ["cd", str(project), "&&", "claude", "--resume", wanted] == shlex.split(answer.out)
+
+
+def test_json_names_its_fields(run: Run, project: Path) -> None:
+    """A program gets the command and what stands in its way."""
+    answer = run("resume", SESSION, "--json").json
+
+    assert {"session", "title", "project", "resume", "has_directory", "is_gone"} == set(answer)
+    assert (SESSION, str(project), True, False) == (
+        answer["session"],
+        answer["project"],
+        answer["has_directory"],
+        answer["is_gone"],
+    )
+
+
+@pytest.mark.parametrize("asked", ["9999f", "1111f", "111", "11-", ""])
+def test_id_that_means_none_is_an_error(run: Run, project: Path, asked: str) -> None:
+    """What means no session is told so, with status 2."""
+    answer = run("resume", asked, "--json")
+
+    assert (2, "UsageError") == (answer.status, answer.json["error"]["kind"])
+
+
+def test_id_that_means_several_lists_them(home: Home, run: Run) -> None:
+    """The sessions that could be meant are named."""
+    sessions = ["abc11111-1111-4111-8111-111111111111", "abc22222-1111-4111-8111-111111111111"]
+    for session in sessions:
+        home.session(session).prompt("find the slow query")
+    run("index")
+
+    answer = run("resume", "ABC")
+
+    assert (2, "") == (answer.status, answer.out)
+    assert all(session in answer.err for session in sessions)
+
+
+def test_what_stands_in_the_way_is_said(home: Home, run: Run, project: Path) -> None:
+    """A transcript or a directory that is gone is told on stderr, and the command is printed all the same."""
+    (home.project(str(project)) / f"{SESSION}.jsonl").unlink()
+    project.rmdir()
+    run("index")
+
+    answer = run("resume", SESSION)
+
+    assert (0, True) == (answer.status, answer.out.endswith(f"claude --resume {SESSION}\n"))
+    assert "no longer on disk" in answer.err
+    assert "does not exist" in answer.err
+    assert 2 == run("resume", SESSION, "--run").status
+
+
+def test_run_becomes_claude_in_the_directory(run: Run, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """--run leaves nothing of searchkit behind; that Claude Code is missing is told."""
+    asked: list[object] = []
+
+    def become(program: str, words: list[str]) -> None:
+        asked.extend([program, words, Path.cwd()])
+        raise FileNotFoundError(2, "No such file or directory")
+
+    monkeypatch.setattr(os, "execvp", become)
+    monkeypatch.chdir(project.parent)
+    answer = run("resume", SESSION, "--run")
+
+    assert ["claude", ["claude", "--resume", SESSION], project] == asked
+    assert (2, True) == (answer.status, "cannot run claude" in answer.err)
+
+
+def test_results_are_meant_by_their_numbers(run: Run, project: Path, tmp_path: Path) -> None:
+    """The last search is remembered for its owner only."""
+    with Engine(tmp_path / "index") as engine:
+        found = engine.search(OTHER[:8] + " slow query")
+    remember(tmp_path / "index", found)
+
+    assert OTHER == run("resume", "1", "--json").json["session"]
+    assert found[1].hit.stored.part.uuid == recall(tmp_path / "index", 2).uuid
+    assert 0o600 == stat.S_IMODE((tmp_path / "index" / LAST_SEARCH).stat().st_mode)
+    assert (2, True) == ((answer := run("resume", "7")).status, "no result 7: it found 2" in answer.err)
+
+
+def test_remembering_fails_in_silence_and_recalling_does_not(tmp_path: Path) -> None:
+    """A search is no less a search where nothing can be written; what cannot be read is told."""
+    remember(tmp_path / "missing", [])
+    with pytest.raises(UsageError, match="no search yet"):
+        recall(tmp_path, 1)
+    (tmp_path / LAST_SEARCH).write_text("[{]")
+
+    with pytest.raises(UsageError, match="cannot read"):
+        recall(tmp_path, 1)
+
+
+def test_hostile_names_stay_words_of_the_shell(home: Home, run: Run, tmp_path: Path) -> None:
+    """Neither the id nor the directory of a session can become a command, of the shell or of the terminal."""
+    home.session("$(touch x);", cwd="/tmp/\x1b]0;y\x07`touch y`").prompt("hello")
+    run("index")
+
+    with Engine(tmp_path / "index") as engine:
+        (session,) = engine.sessions()
+    shown = run("resume", "$(touch").out
+
+    assert ["cd", session.project, "&&", "claude", "--resume", "$(touch x);"] == shlex.split(command(session))
+    assert not set(shown) & set("\x1b\x07")
+    assert ["cd", "/tmp/]0;y`touch y`", "&&", "claude", "--resume", "$(touch x);"] == shlex.split(shown)
