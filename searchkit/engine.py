@@ -82,6 +82,10 @@ class Engine:
         """Return the sessions with these ids; a missing one is left out."""
         return self._open().named(ids)
 
+    def values(self, name: str) -> list[str]:
+        """Return the values there are of a filter, those that most sessions have first."""
+        return self._open().values(name)
+
     def pending(self) -> int:
         """Count the parts that are indexed but that a search for words does not reach yet."""
         return self._open().pending()

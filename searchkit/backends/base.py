@@ -89,6 +89,9 @@ class Backend(Protocol):
     def named(self, ids: Sequence[str], /) -> Mapping[str, Session]:
         """Return the sessions with these ids; a missing one is left out."""
 
+    def values(self, name: str, /) -> list[str]:
+        """Return the values there are of a filter, those that most sessions have first."""
+
     def facts(self, session: str, /) -> list[Fact]:
         """Return what is known of a session and its agents."""
 

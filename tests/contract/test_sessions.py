@@ -5,7 +5,7 @@ import pytest
 from searchkit.backends.base import Backend
 from searchkit.questions import FILTERS, Condition, Filter, Period, Span
 from searchkit.types import Kind, Touch
-from tests.contract.small import A, B, C, agent, fact, ids, queued, record, told, transcript
+from tests.contract.small import A, B, C, agent, document, fact, ids, queued, record, told, transcript
 
 
 def wants(name: str, *values: str) -> Filter:
@@ -145,6 +145,29 @@ def test_repeats_do_not_count(backend: Backend) -> None:
     told(backend, transcript("a", record(1, 1, "one"), queued(2, 2, "one", kind=Kind.HISTORY)))
 
     assert ([A], []) == (ids(backend, wants("kind", "prompt")), ids(backend, wants("kind", "history")))
+
+
+VALUES = {
+    "project": ["/src/app", "/src/lib", "/src/shop"],
+    "session": [A, B, C],
+    "agent": ["Explore", "x77"],
+    "branch": ["main", "older"],
+    "tool": ["mcp__github__search", "Bash"],
+    "kind": ["prompt", "tool_call", "plan", "summary", "tool_result"],
+    "role": ["user"],
+    "model": ["opus-4"],
+    "file": ["/src/shop/engine.py", "/src/app/tracked.txt"],
+    "title": ["Before", "Straße", "The weather", "what is it"],
+    "is": ["error", "sidechain", "summary"],
+}
+
+
+@pytest.mark.parametrize("name", FILTERS)
+def test_values_are_those_there_are(filled: Backend, name: str) -> None:
+    """What a filter could be given is listed, what most sessions have first; also what belongs to no session."""
+    told(filled, document("plan", record(8, 1, "a plan", kind=Kind.PLAN, session=None), session=None))
+
+    assert VALUES[name] == filled.values(name)
 
 
 def test_sessions_are_limited(filled: Backend) -> None:

@@ -122,6 +122,11 @@ class Catalog:
             chosen = choosing.named(self._connection, ids)
             return {session.id: session for session in telling.sessions(self._connection, self._unpacker, chosen)}
 
+    def values(self, name: str, /) -> list[str]:
+        """Return the values there are of a filter, those that most sessions have first."""
+        with self._reading():
+            return choosing.values(self._connection, self._unpacker, name)
+
     def facts(self, session: str, /) -> list[Fact]:
         """Return what is known of a session and its agents."""
         with self._reading():

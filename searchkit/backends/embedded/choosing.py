@@ -5,6 +5,7 @@ SQL: one definition of what a filter means serves every backend.
 """
 
 import sqlite3
+from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from searchkit.backends.embedded import sessions as telling
@@ -28,7 +29,7 @@ _HELD = {
     "project": _OF_FACTS.format(name="project"),
     "branch": _OF_FACTS.format(name="branch"),
     "model": _OF_FACTS.format(name="model"),
-    "session": "SELECT id, name FROM sessions",
+    "session": "SELECT id, name FROM sessions WHERE id > 0",
     "agent": f"""
         SELECT session, name FROM (SELECT DISTINCT session, agent FROM records WHERE agent IS NOT NULL
           UNION SELECT session, agent FROM places WHERE agent IS NOT NULL) JOIN names ON names.id = agent
@@ -46,12 +47,14 @@ _HELD = {
         )
     ),
 }
-# Touched files are many: first their paths, then who touched those that are meant.
-_TOUCHING = """
-SELECT records.session FROM touches JOIN records ON records.id = record WHERE touches.path IN
-"""
+_TOUCHING = "SELECT DISTINCT records.session, touches.path FROM touches JOIN records ON records.id = record"
 _TOUCHING_ELSEWHERE = """
-SELECT places.session FROM touches JOIN places ON places.record = touches.record WHERE touches.path IN
+SELECT DISTINCT places.session, touches.path FROM touches JOIN places ON places.record = touches.record
+"""
+_HELD["file"] = f"""
+SELECT session, paths.path FROM ({_TOUCHING} UNION {_TOUCHING_ELSEWHERE}) AS touching
+  JOIN paths ON paths.id = touching.path
+UNION {_OF_FACTS.format(name="tracked")}
 """
 
 
@@ -74,24 +77,36 @@ def sessions(connection: sqlite3.Connection, unpacker: Unpacker, condition: Cond
     ]
 
 
+def values(connection: sqlite3.Connection, unpacker: Unpacker, name: str) -> list[str]:
+    """Return the values there are of a filter, those that most sessions have first."""
+    counted = Counter(value for _, value in set(_held(connection, unpacker, name)))
+    return sorted(counted, key=lambda value: (-counted[value], value))
+
+
+def _held(connection: sqlite3.Connection, unpacker: Unpacker, name: str) -> Iterable[tuple[int, str]]:
+    """Yield sessions with the values they have of a filter."""
+    if name == "title":
+        return telling.titles(connection, unpacker)
+    rows: Iterable[tuple[int, str]] = connection.execute(_HELD[name])
+    if name in ("kind", "role"):
+        values = KINDS if name == "kind" else ROLES
+        return ((session, values[int(number)].value) for session, number in rows)
+    return rows
+
+
 def _meant(connection: sqlite3.Connection, unpacker: Unpacker, filter: Filter) -> set[int]:
     """Return the sessions in which something is meant by a filter."""
     if filter.name == "file":
         return _touching(connection, filter)
-    if filter.name == "title":
-        return _matching(filter, telling.titles(connection, unpacker))
-    rows: Iterable[tuple[int, str]] = connection.execute(_HELD[filter.name])
-    if filter.name in ("kind", "role"):
-        values = KINDS if filter.name == "kind" else ROLES
-        rows = ((session, values[int(number)].value) for session, number in rows)
-    return _matching(filter, rows)
+    return _matching(filter, _held(connection, unpacker, filter.name))
 
 
 def _touching(connection: sqlite3.Connection, filter: Filter) -> set[int]:
+    """Return the sessions that touched what is meant: first the paths, which are fewer than who touched them."""
     paths = sorted(_matching(filter, connection.execute("SELECT id, path FROM paths")))
     found = _matching(filter, connection.execute(_OF_FACTS.format(name="tracked")))
     for statement in (_TOUCHING, _TOUCHING_ELSEWHERE):
-        found.update(row[0] for row in rows_in(connection, statement, paths))
+        found.update(row[0] for row in rows_in(connection, f"{statement} WHERE touches.path IN", paths))
     return found
 
 

@@ -109,6 +109,10 @@ class MemoryBackend:
         held = self._held()
         return {name: listing.session(held, name, self._spans[name]) for name in ids if name in self._spans}
 
+    def values(self, name: str, /) -> list[str]:
+        """Return the values there are of a filter, those that most sessions have first."""
+        return listing.values(self._held(), name)
+
     def facts(self, session: str, /) -> list[Fact]:
         """Return what is known of a session and its agents."""
         found = [fact for fact in self._facts.values() if fact.session == session]

@@ -1,5 +1,6 @@
 """Sessions as the memory backend works them out: which are meant, and how each is told."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from searchkit.backends.base import Holding, Stored
@@ -41,20 +42,27 @@ def session(held: Held, name: str, span: Span) -> Session:
     )
 
 
+def values(held: Held, asked: str) -> list[str]:
+    """Return the values there are of a filter, those that most sessions have first."""
+    counted: Counter[str] = Counter()
+    for name in (*held.spans, None):
+        counted.update(set(_values(held, asked, name)))
+    return sorted(counted, key=lambda value: (-counted[value], value))
+
+
 def _is_meant(held: Held, condition: Condition, name: str, span: Span) -> bool:
-    return all(is_met(filter, _values(held, filter.name, name, span)) for filter in condition.filters) and all(
+    return all(is_met(one, _values(held, one.name, name)) for one in condition.filters) and all(
         is_time_met(period, span.started, span.ended) for period in condition.periods
     )
 
 
-def _values(held: Held, asked: str, name: str, span: Span) -> Iterator[str]:
-    """Yield what a session has of what a filter asks for."""
+def _values(held: Held, asked: str, name: str | None) -> Iterator[str]:
+    """Yield what a session has of what a filter asks for; None is where there is no session."""
     facts = {"agent": ("agent-type",), "file": ("tracked",), "title": TITLES}.get(asked, (asked,))
     yield from (fact.value for fact in held.facts if fact.session == name and fact.name in facts)
-    if asked == "session":
-        yield name
-    elif asked == "title":
-        yield session(held, name, span).title or ""
+    if asked in ("session", "title"):
+        if name is not None:
+            yield from filter(None, [name if asked == "session" else session(held, name, held.spans[name]).title])
     elif asked == "file":
         seen = [sightings for sightings in held.records if any(place.session == name for place in sightings)]
         yield from (touch.path for sightings in seen for place in sightings for touch in place.record.touches)
