@@ -1,0 +1,238 @@
+"""Turns what was typed into a query: words, signs that say how to take them, and filters.
+
+Nothing typed is an error. What looks like a sign or a filter and makes no sense as one is taken
+for plain words, and the query notes it; only filters given as options must be right.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+
+import msgspec
+
+from searchkit import dates
+from searchkit.clean import clean
+from searchkit.filters import NAMES, Given, combine, read, read_option, refusal
+from searchkit.questions import Clause, Condition, Filter, Match, Period, Query, Term
+from searchkit.render.plain import stamp
+
+# A question is shorter; what is longer was pasted, with signs that nobody meant as such.
+_MAX_TYPED_CHARS = 1_000
+_MIN_PREFIX_CHARS = 2
+# Of a shorter word, too many others are but a letter away.
+_MIN_FUZZY_CHARS = 4
+
+
+def understand(text: str, *, now: datetime, filters: Iterable[tuple[str, str]] = ()) -> Query:
+    """Read a question and the filters given as options, of which a wrong one raises `UsageError`.
+
+    Dates are in the time zone of `now`. An option's value excludes with a leading `-`. A text of
+    several lines, or a very long one, was pasted: all of it is words.
+    """
+    text = _mended(text)
+    options = [read_option(name, _mended(value), now) for name, value in filters]
+    line = _CONTROL.sub(" ", clean(text)).strip()
+    if _is_pasted(line):
+        has_signs = any(_has_signs(one, now) for one in line.splitlines())
+        return Query(
+            text=text,
+            clauses=tuple(_word(word) for word in line.split()),
+            condition=combine(options),
+            notes=(_PASTED,) if has_signs else (),
+        )
+    found = _read(line, now)
+    return Query(
+        text=text,
+        clauses=tuple(found.clauses),
+        condition=combine([*found.given, *options]),
+        period=dates.mentioned(" ".join(found.plain), now),
+        notes=tuple(found.notes),
+    )
+
+
+def filters(condition: Condition) -> dict[str, object]:
+    """Write a condition as the object `filters` of our JSON: values by name, a `-` before what excludes.
+
+    Times are in UTC. A period open at one end is `after` or `before`; any other is `on`, a list of
+    pairs.
+    """
+    written: dict[str, object] = {_signed(one.name, one): list(one.values) for one in condition.filters}
+    for period in condition.periods:
+        starts = [stamp(span.start) for span in period.spans if span.end is None]
+        ends = [stamp(span.end) for span in period.spans if span.start is None]
+        whole = [[stamp(span.start), stamp(span.end)] for span in period.spans if None not in (span.start, span.end)]
+        for name, times in (("after", starts), ("before", ends)):
+            if times:
+                written[_signed(name, period)] = times if len(times) > 1 else times[0]
+        if whole:
+            written[_signed("on", period)] = whole
+    return written
+
+
+class _Chunk(msgspec.Struct, frozen=True, kw_only=True):
+    """What stands between blanks: as it was typed, and taken apart. `name` is that of a filter."""
+
+    typed: str
+    text: str
+    sign: str = ""
+    name: str = ""
+    match: Match = Match.WORD
+
+
+class _Found(msgspec.Struct, kw_only=True):
+    """What a line has said so far; `plain` are the words that may name a date in passing."""
+
+    clauses: list[Clause] = []
+    given: list[Given] = []
+    notes: list[str] = []
+    plain: list[str] = []
+
+
+_CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f\x7f]")
+_PASTED = (
+    "The text looks pasted, so all of it was read as words: signs and filters count in a single line "
+    f"of at most {_MAX_TYPED_CHARS:,} characters."
+)
+
+
+def _mended(text: str) -> str:
+    """Join the halves of characters, and replace lone ones, which no store could encode."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def _is_pasted(text: str) -> bool:
+    return len(text) > _MAX_TYPED_CHARS or len(text.splitlines()) > 1
+
+
+def _has_signs(line: str, now: datetime) -> bool:
+    found = _read(line, now)
+    return bool(found.given) or [_word(word) for word in line.split()] != found.clauses
+
+
+def _read(line: str, now: datetime) -> _Found:
+    found = _Found()
+    can_join = is_joining = False
+    for chunk in _chunks(line):
+        if chunk.typed == "OR":
+            is_joining = can_join
+            continue
+        clauses = _said(chunk, found, now)
+        if is_joining and clauses and not clauses[0].is_excluded:
+            clauses[0] = _either(found.clauses.pop(), clauses[0])
+        found.clauses += clauses
+        can_join = bool(clauses) and not clauses[-1].is_excluded
+        is_joining = False
+    if not found.clauses and not found.given:
+        # Nothing but "OR": somebody looks for the word.
+        found.clauses += [_word(word) for word in line.split() if word == "OR"]
+    return found
+
+
+_NAME = rf"(?P<name>{'|'.join(NAMES)})"
+# What opens and closes a phrase, in several languages.
+_QUOTED = '"[^"]*"|“[^“”]*”|„[^„“”]*[“”]|«[^«»]*»|「[^「」]*」'
+_QUOTED_CHUNK = re.compile(rf"(?P<sign>[-+]?)(?:{_NAME}:)?(?P<quoted>{_QUOTED})[,.;:!?)\]}}]*(?!\S)", re.IGNORECASE)
+_FILTER_CHUNK = re.compile(rf"(?P<sign>[-+]?){_NAME}:(?P<value>(?!//)[^\s\"“„«「]\S*)", re.IGNORECASE)
+_PATTERN_CHUNK = re.compile(r"(?P<sign>[-+]?)/(?P<pattern>(?!\s)(?:[^/\\]|\\.)+(?<!\s))/(?!\S)")
+_CHUNK = re.compile(r"\S+")
+# A single letter behind the sign is a flag of some command (`grep -i`), a figure makes a number.
+_SIGNED = re.compile(r"(?P<sign>[-+])(?P<rest>[^\W\d]\S+|[^\W\d\x00-\x7f])")
+_PREFIX = re.compile(rf"(?P<stem>[^\s*]{{{_MIN_PREFIX_CHARS - 1},}}\w)\*")
+# HEAD~ is a commit.
+_FUZZY = re.compile(rf"(?!\w*HEAD~)(?P<stem>\w{{{_MIN_FUZZY_CHARS},}})~")
+# What makes a pattern of something between slashes. A full stop alone does not: paths have them.
+_PATTERN_SIGN = re.compile(r"\\.|\[[^\]]+\]|\([^)]+\)|[\w.)\]][*+?]|[^|]\|[^|]|\{\d|^\^|\$$")
+
+
+def _chunks(line: str) -> Iterator[_Chunk]:
+    end = 0
+    while (bare := _CHUNK.search(line, end)) is not None:
+        start = bare.start()
+        chunk = _quoted(line, start) or _pattern(line, start) or _filter_or_word(bare[0])
+        end = start + len(chunk.typed)
+        if chunk.text:
+            yield chunk
+
+
+def _quoted(line: str, start: int) -> _Chunk | None:
+    found = _QUOTED_CHUNK.match(line, start)
+    if found is None:
+        return None
+    name, text = (found["name"] or "").casefold(), found["quoted"][1:-1].strip()
+    if name and not text:
+        return None
+    return _Chunk(typed=found[0], text=text, sign=found["sign"], name=name, match=Match.PHRASE)
+
+
+def _pattern(line: str, start: int) -> _Chunk | None:
+    found = _PATTERN_CHUNK.match(line, start)
+    if found is None or not _PATTERN_SIGN.search(found["pattern"]):
+        return None
+    # Slashes around several words are more often an accident than a wrong pattern.
+    if not _CHUNK.fullmatch(found["pattern"]) and not _is_pattern(found["pattern"]):
+        return None
+    return _Chunk(typed=found[0], text=found["pattern"], sign=found["sign"], match=Match.REGEX)
+
+
+def _filter_or_word(typed: str) -> _Chunk:
+    asked = _FILTER_CHUNK.fullmatch(typed)
+    value = asked["value"].rstrip(",;?!") if asked is not None else ""
+    if asked is not None and value:
+        return _Chunk(typed=typed, text=value, sign=asked["sign"], name=asked["name"].casefold())
+    signed = _SIGNED.fullmatch(typed)
+    sign, text = (signed["sign"], signed["rest"]) if signed is not None else ("", typed)
+    for expression, match in ((_PREFIX, Match.PREFIX), (_FUZZY, Match.FUZZY)):
+        found = expression.fullmatch(text)
+        if found is not None:
+            return _Chunk(typed=typed, text=found["stem"], sign=sign, match=match)
+    return _Chunk(typed=typed, text=text, sign=sign)
+
+
+def _said(chunk: _Chunk, found: _Found, now: datetime) -> list[Clause]:
+    """Give the clauses that a chunk makes; a filter makes none and is put with what was found."""
+    given = read(chunk.name, chunk.text, now, is_excluded=chunk.sign == "-") if chunk.name else None
+    if given is not None:
+        found.given.append(given)
+        found.plain.append(_NO_WORD)
+        return []
+    reason = refusal(chunk.name) if chunk.name else ""
+    if chunk.match is Match.REGEX and not _is_pattern(chunk.text):
+        reason = "is not a regular expression that can be read"
+    if reason:
+        found.notes.append(f"{chunk.typed} was read as words: it {reason}")
+        found.plain.append(_NO_WORD)
+        return [_word(word) for word in chunk.typed.split()]
+    is_required = chunk.sign == "+" or chunk.match in (Match.PHRASE, Match.REGEX)
+    is_excluded = chunk.sign == "-"
+    term = Term(text=chunk.text, match=chunk.match)
+    clause = Clause(terms=(term,), is_required=is_required and not is_excluded, is_excluded=is_excluded)
+    found.plain.append(chunk.typed if clause == _word(chunk.typed) else _NO_WORD)
+    return [clause]
+
+
+# Stands for what is no word, so that the words around it do not seem to follow each other.
+_NO_WORD = '"'
+# Python warns that it may read these otherwise one day, so we do not read them at all.
+_NESTED_SET = re.compile(r"\[\^?\]?[^\]]*(?:\[|--|&&|~~|\|\|)")
+
+
+def _is_pattern(text: str) -> bool:
+    if _NESTED_SET.search(re.sub(r"\\.", "x", text)):
+        return False
+    try:
+        re.compile(text)
+    except (re.error, OverflowError, RecursionError):
+        return False
+    return True
+
+
+def _word(text: str) -> Clause:
+    return Clause(terms=(Term(text=text),))
+
+
+def _either(one: Clause, other: Clause) -> Clause:
+    return Clause(terms=one.terms + other.terms, is_required=one.is_required and other.is_required)
+
+
+def _signed(name: str, one: Filter | Period) -> str:
+    return f"-{name}" if one.is_excluded else name
