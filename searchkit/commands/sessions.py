@@ -5,30 +5,46 @@ import time
 import click
 
 from searchkit.commands import NOTHING_FOUND
+from searchkit.commands.asking import Question, filter_options, understood, words_argument
 from searchkit.commands.options import common
-from searchkit.commands.printing import print_json, print_lines, width
+from searchkit.commands.printing import print_json, print_lines, warn, width
 from searchkit.engine import Engine
-from searchkit.questions import Condition, Filter
+from searchkit.nearest import unknown
+from searchkit.questions import Condition, Filter, Query
 from searchkit.render import json, terminal
 
 
-@click.command()
+@click.command(cls=Question)
 @common
-@click.option("--project", help="Part of the project's path.")
-@click.option("--branch", help="Part of the branch's name.")
-@click.option("--model", help="Part of the model's name.")
-@click.option("--title", help="Part of the title.")
-@click.option("--file", help="Part of the path of a file that the session touched.")
+@words_argument(is_required=False)
+@filter_options
 @click.option("--limit", default=20, show_default=True, type=click.IntRange(1), help="How many sessions.")
-def sessions(index: str | None, as_json: bool, limit: int, **filters: str | None) -> int:
-    """List sessions, newest first."""
+def sessions(
+    words: tuple[str, ...], filters: list[tuple[str, str]], index: str | None, as_json: bool, limit: int
+) -> int:
+    """List sessions, newest first.
+
+    WORDS are looked for in titles; filters may stand among them (project:shop after:7d -is:error).
+    A filter holds for a session if it does for anything in it.
+    """
+    condition = _by_title(understood(words, filters))
     with Engine(index) as engine:
-        asked = tuple(Filter(name=name, values=(value,)) for name, value in filters.items() if value)
-        found = engine.sessions(Condition(filters=asked), limit)
+        found = engine.sessions(condition, limit)
         if as_json:
             print_json(json.sessions(found))
         else:
             print_lines(terminal.sessions(found, width(), time.time()))
-            if not found:
-                click.echo("No session is meant by that.", err=True)
+        if not found:
+            click.echo("No session is meant by that.", err=True)
+            for line in terminal.unknown(unknown(condition, engine.values)):
+                warn(line)
     return 0 if found else NOTHING_FOUND
+
+
+def _by_title(query: Query) -> Condition:
+    """Turn what is left of a question beside its filters into filters of titles."""
+    titles = tuple(
+        Filter(name="title", values=tuple(term.text for term in clause.terms), is_excluded=clause.is_excluded)
+        for clause in query.clauses
+    )
+    return Condition(filters=(*query.condition.filters, *titles), periods=query.condition.periods)

@@ -1,11 +1,12 @@
 """What people see in a terminal: lines of text, marked up only where colour is wanted."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 import click
 
+from searchkit.nearest import Unknown
 from searchkit.render.plain import age, count, day, one_line, safe, size
 from searchkit.render.snippet import snippet
 from searchkit.results import Result, Status
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 # Findings of one kind that are shown before "and so many more".
 EXAMPLES = 3
 LABEL_WIDTH = 12
+# Paths and titles that are named in passing are cut here.
+VALUE_CHARACTERS = 100
 # What is not counted by adding an s.
 _PLURALS = {"hook_progress": "hook progress", "empty_thinking": "empty thinking", "unreadable": "unreadable"} | {
     "not JSON": "not JSON",
@@ -64,6 +67,14 @@ def sessions(found: list[Session], width: int, now: float) -> Iterator[str]:
             "transcript gone" if session.is_gone else "",
         ]
         yield "  " + click.style(_cut(" · ".join(item for item in about if item), width - 2), dim=True)
+
+
+def unknown(found: Iterable[Unknown]) -> Iterator[str]:
+    """Show what nothing in the index answers to, and what could have been meant."""
+    for one in found:
+        listed = ", ".join(one_line(value)[:VALUE_CHARACTERS] for value in one.nearest)
+        near = f"; {'the nearest are' if one.are_near else 'there are'} {listed}" if listed else ""
+        yield f"nothing has {one.name}:{one_line(one.value)[:VALUE_CHARACTERS]}{near}"
 
 
 def summary(done: "Summary", seconds: float) -> Iterator[str]:

@@ -1,0 +1,85 @@
+"""How commands are asked: words and filters, as arguments and as options."""
+
+import re
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from functools import wraps
+from typing import Any
+
+import click
+
+from searchkit.commands.options import Command
+from searchkit.commands.printing import warn
+from searchkit.query import understand
+from searchkit.questions import Query
+from searchkit.render.plain import one_line
+
+# What can be filtered by, and how its option is explained.
+FILTERS = {
+    "project": "The last part of a project's path, or any part of it.",
+    "session": "A session's id, or its beginning.",
+    "agent": "An agent's id or type, or its beginning.",
+    "branch": "Any part of a branch's name.",
+    "tool": "A tool's name, or the server that offers it.",
+    "kind": "A kind of part: prompt, text, thinking, tool_call, ...",
+    "role": "Who speaks: user, assistant or system.",
+    "model": "Any part of a model's name.",
+    "file": "Any part of the path of a file that was touched.",
+    "title": "Any part of a session's title.",
+    "is": "A state of a part: error, sidechain or summary.",
+    "after": "From then on: 2026-03-01, 7d, yesterday, 'last march'.",
+    "before": "Before then.",
+    "on": "On that day, in that week, month or year.",
+}
+# Those whose values completion takes from the index.
+COMPLETED = ("project", "branch", "tool", "kind", "role", "model", "agent")
+# Stands before a word that begins with a hyphen, which click would take for options. No argument holds it.
+_WORD = "\0"
+_EXCLUDED = re.compile(r"-[^\W\d]\S")
+
+
+def understood(words: Sequence[str], filters: Sequence[tuple[str, str]]) -> Query:
+    """Read a question in the user's time zone; what was taken for plain words is told on stderr."""
+    query = understand(" ".join(words), now=datetime.now().astimezone(), filters=filters)
+    for note in query.notes:
+        warn(one_line(note))
+    return query
+
+
+def filter_options(command: Command) -> Command:
+    """Add all filters; the command is given `filters`, a list of pairs of name and value."""
+
+    @wraps(command)
+    def collected(*arguments: Any, **options: Any) -> Any:
+        given = {name: options.pop(f"filter_{name}") for name in FILTERS}
+        return command(*arguments, filters=[(name, value) for name in FILTERS for value in given[name]], **options)
+
+    for name, explained in reversed(FILTERS.items()):
+        click.option(f"--{name}", f"filter_{name}", metavar="VALUE", multiple=True, help=explained)(collected)
+    return collected
+
+
+def words_argument(is_required: bool) -> Callable[[Command], Command]:
+    """Add words, among which may be filters; the command must be a `Question`."""
+    return click.argument("words", nargs=-1, required=is_required, callback=_restored)
+
+
+class Question(click.Command):
+    """A command that takes words, of which one with a hyphen before it is excluded and no option."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Keep click from reading `-word` and `-project:shop` as options; all options but `-h` have two hyphens."""
+        options = [one for one in self.params if isinstance(one, click.Option)]
+        valued = {name for option in options if not option.is_flag for name in option.opts}
+        before = ["", *args]
+        return super().parse_args(
+            ctx,
+            [
+                _WORD + one if _EXCLUDED.match(one) and previous not in valued else one
+                for one, previous in zip(args, before, strict=False)
+            ],
+        )
+
+
+def _restored(context: click.Context, parameter: click.Parameter, value: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(one.removeprefix(_WORD) for one in value)

@@ -1,0 +1,96 @@
+"""`searchkit sessions`, by words and filters, and what it says when nothing answers to them."""
+
+import pytest
+
+from searchkit.nearest import unknown
+from searchkit.questions import Condition, Filter
+from searchkit.render import terminal
+from tests.running import Run
+from tests.transcript import Home
+
+SLOW = "11111111-1111-4111-8111-111111111111"
+OTHER = "22222222-2222-4222-8222-222222222222"
+OLD = "33333333-3333-4333-8333-333333333333"
+
+
+@pytest.fixture
+def listed(home: Home, run: Run) -> Run:
+    """Three sessions of two projects; the last is a year older."""
+    slow = home.session(SLOW, branch="fix/slow")
+    slow.prompt("find the slow query")
+    call = slow.call("Edit", {"file_path": "/home/mira/src/shop/auth.py", "old_string": "a", "new_string": "b"})
+    slow.result(call, "no such file", is_error=True)
+    home.session(OTHER, model="claude-haiku-4-5").text("something else")
+    home.session(OLD, cwd="/home/mira/src/ledger").prompt("find the query", timestamp="2025-03-01T10:00:00Z")
+    run("index")
+    return run
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        ([], [SLOW, OTHER, OLD]),
+        (["--project", "shop"], [SLOW, OTHER]),
+        (["project:shop"], [SLOW, OTHER]),
+        (["--project", "shop", "--project", "ledger"], [SLOW, OTHER, OLD]),
+        (["--project", "-shop"], [OLD]),
+        (["-project:shop"], [OLD]),
+        (["--session", "2222"], [OTHER]),
+        (["--branch", "slow"], [SLOW]),
+        (["--tool", "edit"], [SLOW]),
+        (["--kind", "prompt"], [SLOW, OLD]),
+        (["--role", "assistant"], [SLOW, OTHER]),
+        (["--model", "haiku"], [OTHER]),
+        (["--file", "auth.py"], [SLOW]),
+        (["--title", "query"], [SLOW, OLD]),
+        (["--is", "error"], [SLOW]),
+        (["--after", "2026-01-01"], [SLOW, OTHER]),
+        (["--before", "2026-01-01"], [OLD]),
+        (["--on", "2025-03"], [OLD]),
+        (["query", "-slow"], [OLD]),
+        (["find", "query", "--project", "shop"], [SLOW]),
+        (["slow", "OR", "query"], [SLOW, OLD]),
+        (["--limit", "1", "is:error", "--kind", "prompt"], [SLOW]),
+    ],
+)
+def test_sessions_are_chosen_by_words_and_filters(listed: Run, arguments: list[str], expected: list[str]) -> None:
+    """A filter means the same as an option and among the words, which are looked for in titles."""
+    answer = listed("sessions", *arguments, "--json")
+
+    assert 0 == answer.status
+    assert sorted(expected) == sorted(session["session"] for session in answer.json["sessions"])
+
+
+def test_filter_that_makes_no_sense_is_an_error(listed: Run) -> None:
+    """An option must be right; the same among the words is a note."""
+    option, word = listed("sessions", "--kind", "poem", "--json"), listed("sessions", "kind:poem")
+
+    assert (2, "UsageError") == (option.status, option.json["error"]["kind"])
+    assert (1, True) == (word.status, "note: kind:poem was read as words" in word.err)
+
+
+def test_nearest_values_are_named_when_nothing_answers(listed: Run) -> None:
+    """A filter that nothing answers to is told with what could have been meant; one that something does is not."""
+    answer = listed("sessions", "--project", "legder", "--tool", "Edits", "--branch", "main", "--model", "gpt")
+
+    assert (1, "") == (answer.status, answer.out)
+    assert "nothing has project:legder; the nearest are /home/mira/src/ledger" in answer.err
+    assert "nothing has tool:Edits; the nearest are Edit" in answer.err
+    assert "nothing has model:gpt; there are claude-haiku-4-5, claude-opus-4-6" in answer.err
+    assert "branch" not in answer.err
+
+
+def test_values_that_exclude_are_not_missed() -> None:
+    """What is to be left out need not be there."""
+    condition = Condition(filters=(Filter(name="tool", values=("Bash",), is_excluded=True),))
+
+    assert [] == list(unknown(condition, lambda name: []))
+
+
+def test_many_values_are_named_only_where_they_are_near() -> None:
+    """Of titles and paths the most frequent say nothing, and none commands the terminal."""
+    condition = Condition(filters=(Filter(name="title", values=("weathers", "xylophone")),))
+
+    lines = list(terminal.unknown(unknown(condition, lambda name: ["\x1bWeather", "The beach"])))
+
+    assert ["nothing has title:weathers; the nearest are Weather", "nothing has title:xylophone"] == lines
