@@ -15,7 +15,7 @@ from searchkit.backends.embedded import EmbeddedBackend
 from searchkit.errors import SourceError
 from searchkit.questions import Condition
 from searchkit.results import Result, Status
-from searchkit.types import Counts, Finding, Session
+from searchkit.types import Counts, Figures, Finding, Grouping, Session
 
 if TYPE_CHECKING:
     from searchkit.ingest import Progress, Summary
@@ -85,6 +85,10 @@ class Engine:
     def values(self, name: str) -> list[str]:
         """Return the values there are of a filter, those that most sessions have first."""
         return self._open().values(name)
+
+    def figures(self, condition: Condition | None = None, by: Grouping = Grouping.TOTAL) -> Mapping[str, Figures]:
+        """Return figures about what was asked, answered and done, by label; what has none is under the empty one."""
+        return self._open().figures(condition or Condition(), by)
 
     def pending(self) -> int:
         """Count the parts that are indexed but that a search for words does not reach yet."""

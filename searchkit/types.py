@@ -287,3 +287,34 @@ class Counts(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     noise: Mapping[str, int] = {}
     responses: int = 0
     touched: int = 0
+
+
+class Grouping(StrEnum):
+    """What figures are told apart by. Days, weeks and months are those of the user's time zone."""
+
+    TOTAL = "total"
+    DAY = "day"
+    WEEK = "week"
+    MONTH = "month"
+    PROJECT = "project"
+    MODEL = "model"
+    TOOL = "tool"
+
+
+class Figures(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """How much was asked, answered and done. Failed are calls whose result is an error.
+
+    Tokens and cost count once for each response, however many records tell of it; the cost is None
+    where no transcript says one.
+    """
+
+    sessions: int = 0
+    prompts: int = 0
+    responses: int = 0
+    calls: int = 0
+    failed: int = 0
+    input: int = 0
+    output: int = 0
+    cache_read: int = 0
+    cache_write: int = 0
+    cost: float | None = None

@@ -6,7 +6,7 @@ from typing import Protocol
 import msgspec
 
 from searchkit.questions import Condition
-from searchkit.types import Change, Counts, Fact, Finding, Link, Part, Session, Usage
+from searchkit.types import Change, Counts, Fact, Figures, Finding, Grouping, Link, Part, Session, Usage
 
 
 class Entry(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
@@ -100,6 +100,13 @@ class Backend(Protocol):
 
     def counts(self) -> Counts:
         """Count what is kept."""
+
+    def figures(self, condition: Condition, by: Grouping, /) -> Mapping[str, Figures]:
+        """Return figures by label, such as a day; what has none is under the empty one.
+
+        Filters choose sessions, as for `sessions`; those of models and tools also leave out what others
+        did. A period holds for what happened in it. Prompts have no model, and only calls have a tool.
+        """
 
     def responses(self) -> Mapping[str, Usage]:
         """Return what each response cost, by the name its records' links give it."""

@@ -16,7 +16,7 @@ from searchkit.backends.embedded.names import Names
 from searchkit.backends.embedded.texts import Unpacker
 from searchkit.errors import IndexDamaged, IndexMissing, IndexUnwritable
 from searchkit.questions import Condition
-from searchkit.types import Counts, Fact, Finding, Link, Session, Usage
+from searchkit.types import Counts, Fact, Figures, Finding, Grouping, Link, Session, Usage
 
 # Chunks of 20 to 30 kB lie better in large pages, and a commit writes a third fewer of them than of 4 kB.
 PAGE_BYTES = 16 << 10
@@ -143,6 +143,13 @@ class Catalog:
         """Count what is kept."""
         with self._reading():
             return census.counts(self._connection)
+
+    def figures(self, condition: Condition, by: Grouping, /) -> dict[str, Figures]:
+        """Return figures by label, such as a day; what has none is under the empty one."""
+        from searchkit.backends.embedded import figures
+
+        with self._reading():
+            return figures.figures(self._connection, self._unpacker, condition, by)
 
     def responses(self) -> Mapping[str, Usage]:
         """Return what each response cost, by the name its records' links give it."""

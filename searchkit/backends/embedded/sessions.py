@@ -64,6 +64,12 @@ def sessions(connection: sqlite3.Connection, unpacker: Unpacker, numbers: Sequen
     return [found[number] for number in numbers]
 
 
+def projects(connection: sqlite3.Connection) -> dict[int, str]:
+    """Return the project of every session that has one."""
+    numbers = [row[0] for row in connection.execute("SELECT id FROM sessions WHERE id > 0")]
+    return {number: known["project"] for number, known in _known(connection, numbers).items() if "project" in known}
+
+
 def titles(connection: sqlite3.Connection, unpacker: Unpacker) -> Iterator[tuple[int, str]]:
     """Yield the number of every session with each title that it was given or is shown with."""
     yield from connection.execute(

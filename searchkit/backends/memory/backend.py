@@ -8,12 +8,25 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from searchkit.backends.base import Batch, Entry, Hit, Holding, Stored
-from searchkit.backends.memory import census, settle
+from searchkit.backends.memory import census, figures, settle
 from searchkit.backends.memory import sessions as listing
 from searchkit.backends.memory.held import DATED, TRANSCRIPTS, File, Sighting, Sightings, link, parts, ranked
 from searchkit.backends.memory.settle import Key, key
 from searchkit.questions import Condition
-from searchkit.types import Change, Counts, Fact, Finding, Link, Part, Record, Session, Standing, Usage
+from searchkit.types import (
+    Change,
+    Counts,
+    Fact,
+    Figures,
+    Finding,
+    Grouping,
+    Link,
+    Part,
+    Record,
+    Session,
+    Standing,
+    Usage,
+)
 
 
 class MemoryBackend:
@@ -127,6 +140,10 @@ class MemoryBackend:
     def counts(self) -> Counts:
         """Count what is kept."""
         return census.counts(self._held())
+
+    def figures(self, condition: Condition, by: Grouping, /) -> dict[str, Figures]:
+        """Return figures by label, such as a day; what has none is under the empty one."""
+        return figures.figures(self._held(), condition, by)
 
     def responses(self) -> dict[str, Usage]:
         """Return what each response cost: the most that any record of it says."""

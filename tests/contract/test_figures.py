@@ -1,0 +1,135 @@
+"""The figures that every backend gives about what was asked, answered and done."""
+
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from searchkit.backends.base import Backend
+from searchkit.questions import Condition, Filter, Period, Span
+from searchkit.types import Context, Figures, Grouping, Kind, Record, Standing, Usage
+from tests.contract.small import A, B, agent, fact, queued, record, told, transcript
+
+HOUR = 3_600_000
+# In Greenwich, both are on 2026-03-01, a Sunday; three hours further east, the second is on Monday.
+SUNDAY = 1_772_395_200_000
+MONDAY = SUNDAY + HOUR
+OPUS, HAIKU = Context(model="opus-4"), Context(model="haiku-4")
+USAGE = Usage(input=10, output=20, cache_read=100, cache_write=7, cost=0.5)
+
+
+@pytest.fixture(autouse=True)
+def _east(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Live three hours east of Greenwich."""
+    monkeypatch.setenv("TZ", "EAST-3")
+    time.tzset()
+    yield
+    monkeypatch.undo()
+    time.tzset()
+
+
+def answer(number: int, line: int, text: str, response: str, **about: Any) -> Record:
+    """Make a record of a response."""
+    usual = {"kind": Kind.TEXT, "type": "assistant", "time": MONDAY, "context": OPUS, "usage": USAGE}
+    return record(number, line, text, response=response, **{**usual, **about})
+
+
+@pytest.fixture
+def filled(backend: Backend) -> Backend:
+    """Two sessions: one with a response told by three records and with an agent, and a fork of it."""
+    call: dict[str, Any] = {"kind": Kind.TOOL_CALL, "tool": "Bash", "call": "t1"}
+    result: dict[str, Any] = {"kind": Kind.TOOL_RESULT, "tool": "Bash", "call": "t1", "is_error": True, "time": MONDAY}
+    other: dict[str, Any] = {"kind": Kind.TOOL_CALL, "tool": "Read", "call": "t2", "agent": "x", "context": HAIKU}
+    return told(
+        backend,
+        transcript(
+            "a",
+            record(1, 1, "one", time=SUNDAY),
+            answer(2, 2, "two", "m1", usage=replace(USAGE, output=5)),
+            answer(3, 3, "three", "m1"),
+            answer(4, 4, "ls", "m1", **call),
+            record(5, 5, "no such file", **result),
+            queued(6, 6, "one", time=MONDAY),
+            record(7, 7, "on", time=MONDAY, standing=Standing.STATE),
+            facts=[fact("project", "/src/shop"), fact("model", "opus-4"), fact("model", "haiku-4")],
+        ),
+        agent(
+            "x",
+            record(10, 1, "look", agent="x", time=MONDAY),
+            answer(11, 2, "cat", "m2", usage=Usage(input=1, output=2), **other),
+        ),
+        transcript(
+            "b",
+            answer(3, 1, "three", "m1", session=B, is_forked=True),
+            record(20, 2, "later", session=B, time=MONDAY + 48 * HOUR),
+            record(21, 3, "whenever", session=B, time=None),
+            facts=[fact("project", "/src/app", session=B)],
+        ),
+    )
+
+
+OPUS_DID = Figures(
+    sessions=1, responses=1, calls=1, failed=1, input=10, output=20, cache_read=100, cache_write=7, cost=0.5
+)
+HAIKU_DID = Figures(sessions=1, responses=1, calls=1, input=1, output=2)
+BOTH_DID = replace(OPUS_DID, responses=2, calls=2, input=11, output=22)
+A_PROMPT = Figures(sessions=1, prompts=1)
+BY = {
+    Grouping.TOTAL: {"": replace(BOTH_DID, sessions=2, prompts=3)},
+    Grouping.DAY: {"2026-03-01": A_PROMPT, "2026-03-02": BOTH_DID, "2026-03-04": A_PROMPT, "": A_PROMPT},
+    Grouping.WEEK: {
+        "2026-02-23": A_PROMPT,
+        "2026-03-02": replace(BOTH_DID, sessions=2, prompts=1),
+        "": A_PROMPT,
+    },
+    Grouping.MONTH: {"2026-03": replace(BOTH_DID, sessions=2, prompts=2), "": A_PROMPT},
+    Grouping.PROJECT: {"/src/shop": replace(BOTH_DID, prompts=1), "/src/app": Figures(sessions=1, prompts=2)},
+    Grouping.MODEL: {"opus-4": OPUS_DID, "haiku-4": HAIKU_DID},
+    Grouping.TOOL: {"Bash": Figures(sessions=1, calls=1, failed=1), "Read": Figures(sessions=1, calls=1)},
+}
+
+
+@pytest.mark.parametrize("by", Grouping)
+def test_figures_count_everything_once(filled: Backend, by: Grouping) -> None:
+    """A response counts once, with the most that was told of it; days are those of the user's time zone."""
+    assert BY[by] == filled.figures(Condition(), by)
+
+
+CONDITIONS = [
+    (Filter(name="project", values=("shop",)), replace(BOTH_DID, prompts=1)),
+    (Filter(name="project", values=("shop",), is_excluded=True), Figures(sessions=1, prompts=2)),
+    (Filter(name="session", values=(B,)), Figures(sessions=1, prompts=2)),
+    (Filter(name="model", values=("opus",)), replace(OPUS_DID, prompts=1)),
+    (Filter(name="model", values=("opus", "haiku")), replace(BOTH_DID, prompts=1)),
+    (Filter(name="tool", values=("read",)), replace(BOTH_DID, prompts=1, calls=1, failed=0)),
+    (Period(spans=(Span(start=MONDAY),)), replace(BOTH_DID, sessions=2, prompts=1)),
+    (Period(spans=(Span(end=MONDAY),)), A_PROMPT),
+    (Period(spans=(Span(end=MONDAY), Span(start=MONDAY + HOUR))), Figures(sessions=2, prompts=2)),
+    (Period(spans=(Span(start=SUNDAY),), is_excluded=True), A_PROMPT),
+]
+
+
+@pytest.mark.parametrize(("condition", "expected"), CONDITIONS, ids=str)
+def test_figures_are_of_what_is_meant(filled: Backend, condition: Filter | Period, expected: Figures) -> None:
+    """Filters choose sessions, and models and tools also what they did; a period chooses what happened then."""
+    asked = Condition(filters=(condition,)) if isinstance(condition, Filter) else Condition(periods=(condition,))
+
+    assert {"": expected} == filled.figures(asked, Grouping.TOTAL)
+
+
+def test_nothing_has_no_figures(filled: Backend) -> None:
+    """Where nothing is meant, there is no label."""
+    nowhere = Condition(filters=(Filter(name="project", values=("nowhere",)),))
+
+    assert {} == filled.figures(nowhere, Grouping.TOTAL)
+    assert {} == filled.figures(Condition(periods=(Period(spans=(Span(end=0),)),)), Grouping.DAY)
+
+
+def test_prompt_without_a_session_counts(backend: Backend) -> None:
+    """What belongs to no session is counted unless sessions are chosen."""
+    told(backend, transcript("a", record(1, 1, "one", session=None, time=SUNDAY)))
+
+    assert 1 == backend.figures(Condition(), Grouping.TOTAL)[""].prompts
+    assert A not in backend.figures(Condition(), Grouping.PROJECT)
