@@ -16,7 +16,7 @@ from searchkit.errors import SearchkitError, UsageError
 from searchkit.render import json
 
 # Each is a module of searchkit.commands that holds a command of its name.
-COMMANDS = ("demo", "doctor", "index", "prune", "resume", "search", "sessions", "status")
+COMMANDS = ("demo", "doctor", "index", "prune", "resume", "search", "sessions", "stats", "status")
 
 
 def main() -> NoReturn:

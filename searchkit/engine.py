@@ -86,9 +86,11 @@ class Engine:
         """Return the values there are of a filter, those that most sessions have first."""
         return self._open().values(name)
 
-    def figures(self, condition: Condition | None = None, by: Grouping = Grouping.TOTAL) -> Mapping[str, Figures]:
-        """Return figures about what was asked, answered and done, by label; what has none is under the empty one."""
-        return self._open().figures(condition or Condition(), by)
+    def figures(
+        self, condition: Condition | None = None, groupings: Sequence[Grouping] = (Grouping.TOTAL,)
+    ) -> Mapping[Grouping, Mapping[str, Figures]]:
+        """Return figures by label for each grouping; what has no label is under the empty one."""
+        return self._open().figures(condition or Condition(), groupings)
 
     def pending(self) -> int:
         """Count the parts that are indexed but that a search for words does not reach yet."""

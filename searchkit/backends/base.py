@@ -101,8 +101,10 @@ class Backend(Protocol):
     def counts(self) -> Counts:
         """Count what is kept."""
 
-    def figures(self, condition: Condition, by: Grouping, /) -> Mapping[str, Figures]:
-        """Return figures by label, such as a day; what has none is under the empty one.
+    def figures(
+        self, condition: Condition, groupings: Sequence[Grouping], /
+    ) -> Mapping[Grouping, Mapping[str, Figures]]:
+        """Return figures by label, such as a day, for each grouping; what has no label is under the empty one.
 
         Filters choose sessions, as for `sessions`; those of models and tools also leave out what others
         did. A period holds for what happened in it. Prompts have no model, and only calls have a tool.

@@ -1,19 +1,70 @@
-"""Adds up figures, for every backend: what was counted in which session, under which label."""
+"""Adds up figures, for every backend: what was counted, under the labels of any grouping."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import date, timedelta
 
 import msgspec
 
-from searchkit.types import Figures
+from searchkit.types import Figures, Grouping
 
 
-def tally(counted: Iterable[tuple[str, object, Mapping[str, float]]]) -> dict[str, Figures]:
-    """Add up what comes as label, session and numbers; a session counts once for each label."""
-    sessions: dict[str, set[object]] = defaultdict(set)
-    numbers: dict[str, dict[str, float]] = defaultdict(dict)
-    for label, session, more in counted:
-        sessions[label].add(session)
-        for name, number in more.items():
-            numbers[label][name] = numbers[label].get(name, 0) + number
-    return {label: msgspec.convert({**numbers[label], "sessions": len(sessions[label])}, Figures) for label in sessions}
+class Counted(msgspec.Struct, frozen=True, kw_only=True):
+    """Some of the numbers of `Figures`, and of what they are; a day is one of the user's time zone."""
+
+    numbers: Mapping[str, float]
+    session: str | int | None
+    day: str | None = None
+    project: str | None = None
+    model: str | None = None
+    tool: str | None = None
+
+
+def tally(counted: Iterable[Counted], groupings: Sequence[Grouping]) -> dict[Grouping, dict[str, Figures]]:
+    """Add up what was counted; a session counts once for each label."""
+    sessions: dict[tuple[Grouping, str], set[object]] = defaultdict(set)
+    sums: dict[tuple[Grouping, str], dict[str, float]] = defaultdict(dict)
+    for one in counted:
+        for by in groupings:
+            if _concerns(one, by):
+                key = by, _label(one, by) or ""
+                sessions[key].add(one.session)
+                numbers = sums[key]
+                for name, number in one.numbers.items():
+                    numbers[name] = numbers.get(name, 0) + number
+    figures: dict[Grouping, dict[str, Figures]] = {by: {} for by in groupings}
+    for (by, label), numbers in sums.items():
+        held = {**numbers, "sessions": len(sessions[by, label])}
+        figures[by][label] = msgspec.convert(held, Figures)
+    return figures
+
+
+def _concerns(one: Counted, by: Grouping) -> bool:
+    """Say whether something can have a label: prompts have no model, and only calls have a tool."""
+    if by is Grouping.MODEL:
+        return "prompts" not in one.numbers
+    return by is not Grouping.TOOL or "calls" in one.numbers
+
+
+def _label(one: Counted, by: Grouping) -> str | None:
+    match by:
+        case Grouping.DAY:
+            return one.day
+        case Grouping.WEEK:
+            return _monday(one.day) if one.day else None
+        case Grouping.MONTH:
+            return one.day[:7] if one.day else None
+        case Grouping.PROJECT:
+            return one.project
+        case Grouping.MODEL:
+            return one.model
+        case Grouping.TOOL:
+            return one.tool
+        case Grouping.TOTAL:
+            return None
+
+
+def _monday(day: str) -> str:
+    """Name a week by its Monday."""
+    there = date.fromisoformat(day)
+    return str(there - timedelta(days=there.weekday()))

@@ -11,7 +11,7 @@ import click
 from searchkit.commands.options import Command
 from searchkit.commands.printing import warn
 from searchkit.query import understand
-from searchkit.questions import Query
+from searchkit.questions import Condition, Filter, Query
 from searchkit.render.plain import one_line
 
 # What can be filtered by, and how its option is explained.
@@ -44,6 +44,15 @@ def understood(words: Sequence[str], filters: Sequence[tuple[str, str]]) -> Quer
     for note in query.notes:
         warn(one_line(note))
     return query
+
+
+def by_title(query: Query) -> Condition:
+    """Turn what is left of a question beside its filters into filters of titles."""
+    titles = tuple(
+        Filter(name="title", values=tuple(term.text for term in clause.terms), is_excluded=clause.is_excluded)
+        for clause in query.clauses
+    )
+    return Condition(filters=(*query.condition.filters, *titles), periods=query.condition.periods)
 
 
 def filter_options(command: Command) -> Command:

@@ -5,12 +5,11 @@ import time
 import click
 
 from searchkit.commands import NOTHING_FOUND
-from searchkit.commands.asking import Question, filter_options, understood, words_argument
+from searchkit.commands.asking import Question, by_title, filter_options, understood, words_argument
 from searchkit.commands.options import common
 from searchkit.commands.printing import print_json, print_lines, warn, width
 from searchkit.engine import Engine
 from searchkit.nearest import unknown
-from searchkit.questions import Condition, Filter, Query
 from searchkit.render import json, terminal
 
 
@@ -27,7 +26,7 @@ def sessions(
     WORDS are looked for in titles; filters may stand among them (project:shop after:7d -is:error).
     A filter holds for a session if it does for anything in it.
     """
-    condition = _by_title(understood(words, filters))
+    condition = by_title(understood(words, filters))
     with Engine(index) as engine:
         found = engine.sessions(condition, limit)
         if as_json:
@@ -39,12 +38,3 @@ def sessions(
             for line in terminal.unknown(unknown(condition, engine.values)):
                 warn(line)
     return 0 if found else NOTHING_FOUND
-
-
-def _by_title(query: Query) -> Condition:
-    """Turn what is left of a question beside its filters into filters of titles."""
-    titles = tuple(
-        Filter(name="title", values=tuple(term.text for term in clause.terms), is_excluded=clause.is_excluded)
-        for clause in query.clauses
-    )
-    return Condition(filters=(*query.condition.filters, *titles), periods=query.condition.periods)

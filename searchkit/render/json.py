@@ -1,5 +1,6 @@
 """What `--json` prints: named fields, a promise to the programs that read them."""
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -9,7 +10,7 @@ from searchkit.render.plain import stamp
 from searchkit.render.snippet import snippet
 from searchkit.results import Result, Status
 from searchkit.resume import command
-from searchkit.types import Counts, Finding, Session
+from searchkit.types import Counts, Figures, Finding, Grouping, Session
 
 if TYPE_CHECKING:
     from searchkit.ingest import Summary
@@ -68,6 +69,17 @@ def resume(session: Session, has_directory: bool) -> Fields:
     }
 
 
+def stats(total: Figures, groups: Mapping[Grouping, Sequence[tuple[str, Figures]]]) -> Fields:
+    """Show figures; what has no label, such as a day, is under null."""
+    return {
+        "total": _figures(total),
+        "groups": {
+            by.value: [{"label": label or None, **_figures(figures)} for label, figures in found]
+            for by, found in groups.items()
+        },
+    }
+
+
 def summary(done: "Summary", seconds: float) -> Fields:
     """Show what an index run did."""
     return {
@@ -97,6 +109,23 @@ def status(found: Status) -> Fields:
 def findings(found: list[Finding]) -> Fields:
     """Show everything that is wrong."""
     return {"findings": [msgspec.to_builtins(finding) for finding in found]}
+
+
+def _figures(figures: Figures) -> Fields:
+    return {
+        "sessions": figures.sessions,
+        "prompts": figures.prompts,
+        "responses": figures.responses,
+        "calls": figures.calls,
+        "failed": figures.failed,
+        "tokens": {
+            "input": figures.input,
+            "output": figures.output,
+            "cache_read": figures.cache_read,
+            "cache_write": figures.cache_write,
+        },
+        "cost": figures.cost,
+    }
 
 
 def _result(rank: int, result: Result, words: str) -> Fields:

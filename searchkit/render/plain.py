@@ -28,6 +28,15 @@ def size(number: float) -> str:
     return f"{number:.0f} {unit}" if unit == "B" else f"{number:.1f} {unit}"
 
 
+def amount(number: float) -> str:
+    """Write a large number with as few digits as tell its size."""
+    for unit in ("", "k", "M"):
+        if number < 1000:
+            return f"{number:.0f}{unit}" if not unit or number >= 100 else f"{number:.1f}{unit}"
+        number /= 1000
+    return f"{number:,.1f}G"
+
+
 def count(number: int, thing: str, things: str | None = None) -> str:
     """Write a number with what it counts."""
     return f"{number:,} {thing if number == 1 else things or thing + 's'}"

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from searchkit.backends.base import Backend
 from searchkit.questions import Condition, Filter, Period, Span
 from searchkit.types import Context, Figures, Grouping, Kind, Record, Standing, Usage
-from tests.contract.small import A, B, agent, fact, queued, record, told, transcript
+from tests.contract.small import B, agent, fact, queued, record, told, transcript
 
 HOUR = 3_600_000
 # In Greenwich, both are on 2026-03-01, a Sunday; three hours further east, the second is on Monday.
@@ -94,7 +94,7 @@ BY = {
 @pytest.mark.parametrize("by", Grouping)
 def test_figures_count_everything_once(filled: Backend, by: Grouping) -> None:
     """A response counts once, with the most that was told of it; days are those of the user's time zone."""
-    assert BY[by] == filled.figures(Condition(), by)
+    assert BY[by] == filled.figures(Condition(), [by])[by]
 
 
 CONDITIONS = [
@@ -116,20 +116,29 @@ def test_figures_are_of_what_is_meant(filled: Backend, condition: Filter | Perio
     """Filters choose sessions, and models and tools also what they did; a period chooses what happened then."""
     asked = Condition(filters=(condition,)) if isinstance(condition, Filter) else Condition(periods=(condition,))
 
-    assert {"": expected} == filled.figures(asked, Grouping.TOTAL)
+    assert {"": expected} == _total(filled, asked)
 
 
 def test_nothing_has_no_figures(filled: Backend) -> None:
     """Where nothing is meant, there is no label."""
     nowhere = Condition(filters=(Filter(name="project", values=("nowhere",)),))
 
-    assert {} == filled.figures(nowhere, Grouping.TOTAL)
-    assert {} == filled.figures(Condition(periods=(Period(spans=(Span(end=0),)),)), Grouping.DAY)
+    assert {} == _total(filled, nowhere)
+    assert {} == _total(filled, Condition(periods=(Period(spans=(Span(end=0),)),)))
 
 
 def test_prompt_without_a_session_counts(backend: Backend) -> None:
     """What belongs to no session is counted unless sessions are chosen."""
     told(backend, transcript("a", record(1, 1, "one", session=None, time=SUNDAY)))
 
-    assert 1 == backend.figures(Condition(), Grouping.TOTAL)[""].prompts
-    assert A not in backend.figures(Condition(), Grouping.PROJECT)
+    assert {"": A_PROMPT} == _total(backend, Condition())
+    assert {} == _total(backend, Condition(filters=(Filter(name="session", values=("x",)),)))
+
+
+def test_groupings_can_be_asked_for_together(filled: Backend) -> None:
+    """Each is answered as if it were alone."""
+    assert BY == filled.figures(Condition(), list(Grouping))
+
+
+def _total(backend: Backend, condition: Condition) -> object:
+    return backend.figures(condition, [Grouping.TOTAL])[Grouping.TOTAL]

@@ -144,12 +144,12 @@ class Catalog:
         with self._reading():
             return census.counts(self._connection)
 
-    def figures(self, condition: Condition, by: Grouping, /) -> dict[str, Figures]:
-        """Return figures by label, such as a day; what has none is under the empty one."""
+    def figures(self, condition: Condition, groupings: Sequence[Grouping], /) -> dict[Grouping, dict[str, Figures]]:
+        """Return figures by label, such as a day, for each grouping; what has no label is under the empty one."""
         from searchkit.backends.embedded import figures
 
         with self._reading():
-            return figures.figures(self._connection, self._unpacker, condition, by)
+            return figures.figures(self._connection, self._unpacker, condition, groupings)
 
     def responses(self) -> Mapping[str, Usage]:
         """Return what each response cost, by the name its records' links give it."""

@@ -1,101 +1,83 @@
-"""Figures about what was asked, answered and done, counted in SQL by session and label."""
+"""Figures about what was asked, answered and done, counted in SQL by session, day, model and tool."""
 
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from searchkit.backends.embedded import choosing
 from searchkit.backends.embedded import sessions as telling
 from searchkit.backends.embedded.schema import IS_TYPED, KINDS
 from searchkit.backends.embedded.texts import Unpacker
-from searchkit.backends.tally import tally
+from searchkit.backends.tally import Counted, tally
 from searchkit.conditions import is_met
 from searchkit.questions import Condition, Filter, Period
 from searchkit.types import Figures, Grouping, Kind, Standing
 
-_LOCAL = "records.time / 1000, 'unixepoch', 'localtime'"
-_LABELS = {
-    Grouping.TOTAL: "''",
-    Grouping.DAY: f"date({_LOCAL})",
-    # Weeks are called by their Monday: forward to Sunday, then back.
-    Grouping.WEEK: f"date({_LOCAL}, 'weekday 0', '-6 days')",
-    Grouping.MONTH: f"strftime('%Y-%m', {_LOCAL})",
-    Grouping.PROJECT: "''",
-    Grouping.MODEL: "model",
-    Grouping.TOOL: "tools.name",
-}
+_DAY = "date(records.time / 1000, 'unixepoch', 'localtime')"
+# Each begins with session, day, model and tool, then comes what is counted, and it ends in its WHERE.
 # A state such as the last prompt, or a side file, only tells again what was typed, and often not all of it.
-# Each ends in its WHERE. Session, label, model and tool come first, then what is counted.
 _PROMPTS = f"""
-SELECT parts.session, {{label}}, NULL, NULL, count(*) AS prompts
+SELECT parts.session, {_DAY}, NULL, NULL, count(*) AS prompts
 FROM parts JOIN records ON records.id = record
 WHERE parts.{IS_TYPED} AND parts.kind = {KINDS.index(Kind.PROMPT)} AND repeats IS NULL AND records.agent IS NULL
   AND parts.standing < {int(Standing.STATE)}
 """
 _CALLS = f"""
-SELECT parts.session, {{label}}, model, tools.name, count(*) AS calls, sum(EXISTS (
+SELECT parts.session, {_DAY}, model, tools.name, count(*) AS calls, sum(EXISTS (
   SELECT 1 FROM parts AS results WHERE results.call = parts.call AND results.is_error
     AND results.kind = {KINDS.index(Kind.TOOL_RESULT)})) AS failed
 FROM parts JOIN records ON records.id = record JOIN contexts ON contexts.id = context
   LEFT JOIN names AS tools ON tools.id = tool
 WHERE parts.kind = {KINDS.index(Kind.TOOL_CALL)} AND repeats IS NULL
 """
-_RESPONSES = """
-SELECT records.session, {label}, model, NULL, count(*) AS responses, sum(input) AS input, sum(output) AS output,
+_RESPONSES = f"""
+SELECT records.session, {_DAY}, model, NULL, count(*) AS responses, sum(input) AS input, sum(output) AS output,
   sum(cache_read) AS cache_read, sum(cache_write) AS cache_write, sum(cost) AS cost
 FROM responses JOIN records ON records.uuid = responses.record JOIN contexts ON contexts.id = context
 WHERE 1
 """
-# Prompts have no model, and only calls have a tool.
-_COUNTED = {Grouping.MODEL: (_CALLS, _RESPONSES), Grouping.TOOL: (_CALLS,)}
 
 
 def figures(
-    connection: sqlite3.Connection, unpacker: Unpacker, condition: Condition, by: Grouping
-) -> dict[str, Figures]:
-    """Return figures by label; what has none is under the empty one."""
-    projects = telling.projects(connection) if by is Grouping.PROJECT else {}
-    return tally(
-        (projects.get(session, "") if by is Grouping.PROJECT else label or "", session, numbers)
-        for session, label, numbers in _counted(connection, unpacker, condition, by)
-    )
+    connection: sqlite3.Connection, unpacker: Unpacker, condition: Condition, groupings: Sequence[Grouping]
+) -> dict[Grouping, dict[str, Figures]]:
+    """Return figures by label, for each of these groupings."""
+    return tally(_counted(connection, unpacker, condition), groupings)
 
 
-def _counted(
-    connection: sqlite3.Connection, unpacker: Unpacker, condition: Condition, by: Grouping
-) -> Iterator[tuple[int, str | None, Mapping[str, float]]]:
+def _counted(connection: sqlite3.Connection, unpacker: Unpacker, condition: Condition) -> Iterator[Counted]:
     chosen = set(choosing.sessions(connection, unpacker, Condition(filters=condition.filters)))
     if not condition.filters:
         # What belongs to no session counts, too, unless sessions are chosen.
         chosen.add(0)
+    projects = telling.projects(connection)
     test, values = _during(condition.periods)
-    for statement in _COUNTED.get(by, (_PROMPTS, _CALLS, _RESPONSES)):
-        asked = f"{statement.format(label=_LABELS[by])} AND {test} GROUP BY 1, 2, 3, 4"
-        cursor = connection.execute(asked, values)
+    for statement in (_PROMPTS, _CALLS, _RESPONSES):
+        cursor = connection.execute(f"{statement} AND {test} GROUP BY 1, 2, 3, 4", values)
         names = [column[0] for column in cursor.description[4:]]
-        for session, label, model, tool, *counted in cursor:
+        for session, day, model, tool, *counted in cursor:
             if session in chosen and _is_wanted(condition.filters, statement, model, tool):
-                yield (
-                    session,
-                    label,
-                    {name: number for name, number in zip(names, counted, strict=True) if number is not None},
-                )
+                numbers = {name: number for name, number in zip(names, counted, strict=True) if number is not None}
+                project = projects.get(session)
+                yield Counted(numbers=numbers, session=session, day=day, project=project, model=model, tool=tool)
 
 
-def _during(periods: tuple[Period, ...]) -> tuple[str, list[Any]]:
+def _during(periods: Sequence[Period]) -> tuple[str, list[Any]]:
     """Turn periods into SQL; what has no time lies in none."""
     tests, values = ["1"], []  # type: tuple[list[str], list[Any]]
     for period in periods:
-        spans = []
+        spans = ["0"]
         for span in period.spans:
-            spans.append("records.time IS NOT NULL AND records.time >= ifnull(?, records.time)")
-            spans[-1] += " AND records.time < ifnull(?, records.time + 1)"
+            spans.append(
+                "records.time IS NOT NULL AND records.time >= ifnull(?, records.time)"
+                " AND records.time < ifnull(?, records.time + 1)"
+            )
             values += [span.start, span.end]
-        tests.append(f"{'NOT ' if period.is_excluded else ''}({' OR '.join(f'({span})' for span in spans) or '0'})")
+        tests.append(f"{'NOT ' if period.is_excluded else ''}({' OR '.join(spans)})")
     return " AND ".join(tests), values
 
 
-def _is_wanted(filters: tuple[Filter, ...], statement: str, model: str | None, tool: str | None) -> bool:
+def _is_wanted(filters: Sequence[Filter], statement: str, model: str | None, tool: str | None) -> bool:
     """Say whether what a model or a tool did is wanted."""
     for filter in filters:
         if filter.name == "model" and statement is not _PROMPTS and not is_met(filter, [model] if model else []):

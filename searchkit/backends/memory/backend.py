@@ -141,9 +141,9 @@ class MemoryBackend:
         """Count what is kept."""
         return census.counts(self._held())
 
-    def figures(self, condition: Condition, by: Grouping, /) -> dict[str, Figures]:
-        """Return figures by label, such as a day; what has none is under the empty one."""
-        return figures.figures(self._held(), condition, by)
+    def figures(self, condition: Condition, groupings: Sequence[Grouping], /) -> dict[Grouping, dict[str, Figures]]:
+        """Return figures by label, such as a day, for each grouping; what has no label is under the empty one."""
+        return figures.figures(self._held(), condition, groupings)
 
     def responses(self) -> dict[str, Usage]:
         """Return what each response cost: the most that any record of it says."""

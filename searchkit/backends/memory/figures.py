@@ -1,65 +1,67 @@
 """Figures over what the memory backend keeps."""
 
-from collections.abc import Iterator, Mapping
-from datetime import datetime, timedelta
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
 
 from searchkit.backends.memory.census import Held, responses
-from searchkit.backends.memory.held import ranked
 from searchkit.backends.memory.sessions import sessions
-from searchkit.backends.tally import tally
+from searchkit.backends.tally import Counted, tally
 from searchkit.conditions import is_met, within
 from searchkit.questions import Condition
 from searchkit.types import Figures, Grouping, Kind, Link, Standing
 
+Numbers = Mapping[str, float]
 
-def figures(held: Held, condition: Condition, by: Grouping) -> dict[str, Figures]:
-    """Return figures by label; what has none is under the empty one."""
-    chosen = {session.id: session for session in sessions(held, Condition(filters=condition.filters))}
-    is_counted = {name for name in (*chosen, None) if name is not None or not condition.filters}
-    labelled = []
-    for link, tool, numbers in _counted(held, condition, by):
+
+def figures(held: Held, condition: Condition, groupings: Sequence[Grouping]) -> dict[Grouping, dict[str, Figures]]:
+    """Return figures by label, for each of these groupings."""
+    return tally(_counted(held, condition), groupings)
+
+
+def _counted(held: Held, condition: Condition) -> Iterator[Counted]:
+    chosen = {session.id: session.project for session in sessions(held, Condition(filters=condition.filters))}
+    for link, tool, numbers in (*_prompts(held), *_calls(held, condition), *_responses(held, condition)):
         session = link.places[0].session
-        if session in is_counted and _is_then(condition, link.time):
-            project = chosen[session].project if session else None
-            label = {Grouping.PROJECT: project, Grouping.MODEL: link.context.model, Grouping.TOOL: tool}
-            labelled.append((label.get(by, _time_label(by, link.time)) or "", session, numbers))
-    return tally(labelled)
+        # What belongs to no session counts, too, unless sessions are chosen.
+        is_meant = session in chosen if session is not None else not condition.filters
+        if is_meant and _is_then(condition, link.time):
+            project = chosen.get(session or "")
+            day = None if link.time is None else str(datetime.fromtimestamp(link.time / 1000).date())
+            model = link.context.model
+            yield Counted(numbers=numbers, session=session, day=day, project=project, model=model, tool=tool)
 
 
-def _counted(held: Held, condition: Condition, by: Grouping) -> Iterator[tuple[Link, str | None, Mapping[str, float]]]:
-    """Yield what counts, with its record and its tool."""
-    parts = [part for holding in held.holdings for part in holding.parts]
-    failed = {item.part.call for item in parts if item.part.kind is Kind.TOOL_RESULT and item.part.is_error}
+def _prompts(held: Held) -> Iterator[tuple[Link, None, Numbers]]:
+    """Yield what was typed. A state such as the last prompt, or a side file, only tells it again."""
+    for item in (item for holding in held.holdings for item in holding.parts if item.repeats is None):
+        is_typed = item.part.kind is Kind.PROMPT and item.link.standing < Standing.STATE
+        if is_typed and item.link.places[0].agent is None:
+            yield item.link, None, {"prompts": 1}
+
+
+def _calls(held: Held, condition: Condition) -> Iterator[tuple[Link, str | None, Numbers]]:
+    parts = [item for holding in held.holdings for item in holding.parts]
+    failed = {item.part.call for item in parts if item.part.kind is Kind.TOOL_RESULT and item.part.is_error} - {None}
     for item in parts:
-        link, tool, model = item.link, item.part.tool, item.link.context.model
-        if item.repeats is not None:
-            continue
-        if item.part.kind is Kind.PROMPT:
-            # A state such as the last prompt, or a side file, only tells again what was typed.
-            is_typed = link.places[0].agent is None and link.standing < Standing.STATE
-            if is_typed and by not in (Grouping.MODEL, Grouping.TOOL):
-                yield link, None, {"prompts": 1}
-        elif item.part.kind is Kind.TOOL_CALL and _is_wanted(condition, model=model, tool=tool):
-            has_failed = item.part.call is not None and item.part.call in failed
-            yield link, tool, {"calls": 1, "failed": int(has_failed)}
-    if by is not Grouping.TOOL:
-        for link, numbers in _responses(held):
-            if _is_wanted(condition, model=link.context.model):
-                yield link, None, numbers
+        tool, model = item.part.tool, item.link.context.model
+        is_call = item.part.kind is Kind.TOOL_CALL and item.repeats is None
+        if is_call and _is_wanted(condition, model=model, tool=tool):
+            yield item.link, tool, {"calls": 1, "failed": int(item.part.call in failed)}
 
 
-def _responses(held: Held) -> Iterator[tuple[Link, Mapping[str, float]]]:
+def _responses(held: Held, condition: Condition) -> Iterator[tuple[Link, None, Numbers]]:
     """Yield each response once, with the record of the smallest uuid that tells of it."""
     links = {holding.link.uuid: holding.link for holding in held.holdings}
     told: dict[str, list[str]] = {}
-    for sightings in held.records:
-        for sighting in sightings:
-            if sighting.record.response is not None and sighting.record.usage is not None:
-                told.setdefault(sighting.record.response, []).append(ranked(sightings)[0].record.uuid)
+    for record in (sighting.record for sightings in held.records for sighting in sightings):
+        if record.response is not None and record.usage is not None:
+            told.setdefault(record.response, []).append(record.uuid)
     for response, usage in responses(held.records).items():
+        link = links[min(told[response])]
         tokens = {"input": usage.input, "output": usage.output, "cache_read": usage.cache_read}
         cost = {} if usage.cost is None else {"cost": usage.cost}
-        yield links[min(told[response])], {"responses": 1, **tokens, "cache_write": usage.cache_write, **cost}
+        if _is_wanted(condition, model=link.context.model):
+            yield link, None, {"responses": 1, **tokens, "cache_write": usage.cache_write, **cost}
 
 
 def _is_wanted(condition: Condition, **values: str | None) -> bool:
@@ -70,12 +72,3 @@ def _is_wanted(condition: Condition, **values: str | None) -> bool:
 
 def _is_then(condition: Condition, time: int | None) -> bool:
     return all(period.is_excluded != any(within(span, time) for span in period.spans) for period in condition.periods)
-
-
-def _time_label(by: Grouping, time: int | None) -> str | None:
-    if time is None or by not in (Grouping.DAY, Grouping.WEEK, Grouping.MONTH):
-        return None
-    moment = datetime.fromtimestamp(time / 1000)
-    if by is Grouping.WEEK:
-        moment -= timedelta(days=moment.weekday())
-    return moment.strftime("%Y-%m" if by is Grouping.MONTH else "%Y-%m-%d")
