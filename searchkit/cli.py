@@ -4,7 +4,6 @@ import logging
 import os
 import sys
 from importlib import import_module
-from pathlib import Path
 from typing import NoReturn
 
 import click
@@ -16,7 +15,7 @@ from searchkit.errors import SearchkitError, UsageError
 from searchkit.render import json
 
 # Each is a module of searchkit.commands that holds a command of its name.
-COMMANDS = ("demo", "doctor", "index", "prune", "resume", "search", "sessions", "stats", "status")
+COMMANDS = ("completion", "demo", "doctor", "index", "prune", "resume", "search", "sessions", "stats", "status")
 
 
 def main() -> NoReturn:
@@ -27,7 +26,8 @@ def main() -> NoReturn:
         getattr(stream, "reconfigure", lambda **_: None)(errors="replace")
     logging.basicConfig(format="%(levelname)s: %(message)s", level=logging.WARNING, stream=sys.stderr)
     try:
-        sys.exit(cli.main(standalone_mode=False, color=False if os.environ.get("NO_COLOR") else None) or 0)
+        color = False if os.environ.get("NO_COLOR") else None
+        sys.exit(cli.main(prog_name="searchkit", standalone_mode=False, color=color) or 0)
     except SearchkitError as error:
         if wants_json:
             print_json(json.error(error))
@@ -70,5 +70,4 @@ def cli() -> None:
 
 
 if __name__ == "__main__":
-    sys.argv[0] = str(Path(sys.argv[0]).name)
     main()

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from searchkit.commands.completing import complete_filter
 from searchkit.commands.options import Command
 from searchkit.commands.printing import warn
 from searchkit.query import understand
@@ -31,8 +32,6 @@ FILTERS = {
     "before": "Before then.",
     "on": "On that day, in that week, month or year.",
 }
-# Those whose values completion takes from the index.
-COMPLETED = ("project", "branch", "tool", "kind", "role", "model", "agent")
 # Stands before a word that begins with a hyphen, which click would take for options. No argument holds it.
 _WORD = "\0"
 _EXCLUDED = re.compile(r"-[^\W\d]\S")
@@ -64,7 +63,11 @@ def filter_options(command: Command) -> Command:
         return command(*arguments, filters=[(name, value) for name in FILTERS for value in given[name]], **options)
 
     for name, explained in reversed(FILTERS.items()):
-        click.option(f"--{name}", f"filter_{name}", metavar="VALUE", multiple=True, help=explained)(collected)
+        variable, complete = f"filter_{name}", complete_filter
+        option = click.option(
+            f"--{name}", variable, metavar="VALUE", multiple=True, help=explained, shell_complete=complete
+        )
+        option(collected)
     return collected
 
 

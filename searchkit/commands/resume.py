@@ -7,6 +7,7 @@ from typing import NoReturn
 
 import click
 
+from searchkit.commands.completing import complete_session
 from searchkit.commands.last import is_number, recall
 from searchkit.commands.options import common
 from searchkit.commands.printing import print_json, print_lines, warn
@@ -24,7 +25,7 @@ MOST_CANDIDATES = 10
 
 @click.command()
 @common
-@click.argument("id")
+@click.argument("id", shell_complete=complete_session)
 @click.option("--run", is_flag=True, help="Run the command instead of printing it.")
 def resume(id: str, index: str | None, as_json: bool, run: bool) -> None:
     """Print the command that reopens a session.
