@@ -4,17 +4,22 @@ A search is over in less time than it takes to import what reads transcripts and
 index, so methods that need those import them.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from datetime import datetime
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from searchkit import config
+from searchkit.backends.base import Order
 from searchkit.backends.embedded import EmbeddedBackend
+from searchkit.dates import LOCAL
 from searchkit.errors import SourceError
-from searchkit.questions import Condition
-from searchkit.results import Result, Status
+from searchkit.query import understand
+from searchkit.questions import Condition, Query
+from searchkit.results import Answer, Status
+from searchkit.retrieve import retrieve
 from searchkit.types import Counts, Figures, Finding, Grouping, Session
 
 if TYPE_CHECKING:
@@ -66,13 +71,20 @@ class Engine:
         for _ in changes_below(self.settings.roots):
             yield self.index(on_progress, on_wait)
 
-    def search(self, words: str, limit: int = 10) -> list[Result]:
-        """Return the parts that match words best, each with its session."""
-        backend = self._open()
-        hits = backend.keyword(words, limit)
-        ids = [hit.stored.link.places[0].session or "" for hit in hits]
-        sessions = backend.named(sorted(set(ids)))
-        return [Result(hit=hit, session=sessions.get(session)) for hit, session in zip(hits, ids, strict=True)]
+    def search(
+        self,
+        words: str | Query,
+        limit: int = 10,
+        *,
+        filters: Iterable[tuple[str, str]] = (),
+        order: Order = Order.RELEVANCE,
+        is_grouped: bool = True,
+        turns: int = 2,
+        facets: Sequence[str] = (),
+    ) -> Answer:
+        """Find what answers a question, best first; words are read as on the command line."""
+        query = words if isinstance(words, Query) else understand(words, now=datetime.now(LOCAL), filters=filters)
+        return retrieve(self._open(), query, limit, order, is_grouped, turns, facets)
 
     def sessions(self, condition: Condition | None = None, limit: int | None = None) -> list[Session]:
         """Return the sessions for which a condition holds, newest first."""

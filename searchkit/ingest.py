@@ -59,6 +59,7 @@ def ingest(
     with _no_collection():
         for batch in batches_from_elsewhere(source, seen) if is_much else batches(source.changes(seen)):
             backend.write([entry for entry in batch if not entry.change.is_passed_over])
+            backend.keep_up()
             summary.add(batch)
             if on_progress is not None:
                 on_progress(summary.progress(batch))

@@ -1,11 +1,12 @@
 """The nouns that answers are made of."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from searchkit.backends.base import Hit
-from searchkit.types import Counts, Session
+from searchkit.backends.base import Hit, Stored
+from searchkit.questions import Query
+from searchkit.types import Counts, Heading
 
 
 class Status(msgspec.Struct, frozen=True, kw_only=True):
@@ -20,8 +21,50 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     unreachable: str | None = None
 
 
-class Result(msgspec.Struct, frozen=True, kw_only=True):
-    """A hit with the session it is in."""
+class Passage(msgspec.Struct, frozen=True, kw_only=True):
+    """A stretch of a text on one line, and where in it the words are that were asked for."""
+
+    text: str
+    highlights: Sequence[tuple[int, int]] = ()
+
+
+class Turn(msgspec.Struct, frozen=True, kw_only=True):
+    """A part of the conversation around a hit, or the hit itself."""
+
+    stored: Stored
+    is_hit: bool = False
+
+
+class Shown(msgspec.Struct, frozen=True, kw_only=True):
+    """A hit with its part and the passage to show of it."""
 
     hit: Hit
-    session: Session | None
+    stored: Stored
+    passage: Passage
+
+
+class Result(msgspec.Struct, frozen=True, kw_only=True):
+    """The best hit of a session with the conversation around it, and further passages of that session."""
+
+    best: Shown
+    session: Heading | None
+    thread: Sequence[Turn] = ()
+    others: Sequence[Shown] = ()
+
+
+class Answer(msgspec.Struct, frozen=True, kw_only=True):
+    """What a search found, or why it found nothing.
+
+    `hidden` counts what only the filters kept away, `pending` the parts that are not searchable yet.
+    `suggestions` are words like those that nothing holds.
+    """
+
+    query: Query
+    results: Sequence[Result]
+    total: int
+    parts: int
+    pending: int
+    hidden: int = 0
+    suggestions: Mapping[str, Sequence[str]] = {}
+    facets: Mapping[str, Mapping[str, int]] = {}
+    seconds: float = 0.0

@@ -2,15 +2,15 @@
 
 import shlex
 
-from searchkit.types import Session
+from searchkit.types import Heading
 
 
-def command(session: Session) -> str:
+def command(session: Heading) -> str:
     """Write the line for a shell; Claude Code finds a session only from the directory of its project."""
     reopen = shlex.join(arguments(session))
     return f"cd {shlex.quote(session.project)} && {reopen}" if session.project else reopen
 
 
-def arguments(session: Session) -> list[str]:
+def arguments(session: Heading) -> list[str]:
     """List the program and its arguments, to be run in the directory of the project."""
     return ["claude", "--resume", session.id]

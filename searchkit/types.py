@@ -255,19 +255,24 @@ class Link(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     places: tuple[Place, ...]
 
 
-class Session(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """A session as the catalog keeps it."""
+class Heading(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """What a session is known by."""
 
     id: str
     project: str | None
     title: str | None
     branch: str | None
+    is_gone: bool
+
+
+class Session(Heading, frozen=True, kw_only=True, gc=False):
+    """A session as the catalog keeps it."""
+
     started: int | None
     ended: int | None
     records: int
     prompts: int
     agents: int
-    is_gone: bool
 
 
 class Counts(msgspec.Struct, frozen=True, kw_only=True, gc=False):

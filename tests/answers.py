@@ -1,10 +1,12 @@
 """What a catalog answers, in the shortest form that a test can compare."""
 
 from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 
 from searchkit.backends.base import Backend, Stored
 from searchkit.parts import split
+from searchkit.query import understand
 from searchkit.questions import Condition, Filter
 from searchkit.sources.claude import ClaudeSource
 from searchkit.types import Change, Fact, Link, Record, Session
@@ -27,6 +29,13 @@ def texts(backend: Backend, session: str = SESSION, agent: str | None = None) ->
 def kept(backend: Backend, session: str = SESSION, agent: str | None = None) -> list[Stored]:
     """Return the parts of a session in order, without repeats."""
     return [part for part in backend.session_parts(session, agent) if part.repeats is None]
+
+
+def found(backend: Backend, words: str, limit: int = 5, **filters: str) -> list[Stored]:
+    """Return the parts that answer a question, best first."""
+    query = understand(words, now=datetime(2026, 6, 1, tzinfo=UTC), filters=filters.items())
+    hits = backend.keyword(query, limit).hits
+    return [stored for stored in backend.stored([hit.key for hit in hits]) if stored is not None]
 
 
 def session_of(backend: Backend, session: str = SESSION) -> Session:

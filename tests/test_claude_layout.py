@@ -12,7 +12,7 @@ from searchkit.backends.base import Backend
 from searchkit.errors import RootMissing, SourceError
 from searchkit.sources.claude import ClaudeSource
 from searchkit.sources.claude.layout import is_home_of
-from tests.answers import OTHER, SESSION, facts_in, problems_of, read, session_of, spoken, texts
+from tests.answers import OTHER, SESSION, facts_in, found, problems_of, read, session_of, spoken, texts
 from tests.transcript import Home, Transcript
 
 Index = Callable[[], Backend]
@@ -161,7 +161,7 @@ def test_link_inside_the_root_is_one_more_place(home: Home, indexed: Index) -> N
     backend = indexed()
 
     assert ["hello wombat"] == texts(backend, SESSION)
-    assert 1 == len(backend.keyword("wombat", 5))
+    assert 1 == len(found(backend, "wombat"))
     assert (2, 1) == (backend.counts().files, backend.counts().links)
 
 
@@ -266,7 +266,7 @@ def test_deleted_transcript_stays_and_is_marked_gone(home: Home, indexed: Index)
     backend = indexed()
 
     assert [True, False] == [session_of(backend, session).is_gone for session in (SESSION, OTHER)]
-    assert 1 == len(backend.keyword("wombat", 5))
+    assert 1 == len(found(backend, "wombat"))
     transcript.path.write_bytes(content)
     backend = indexed()
     assert not session_of(backend).is_gone
@@ -295,9 +295,9 @@ def test_renamed_session_is_known_by_its_new_name(home: Home, indexed: Index) ->
 
     backend = indexed()
 
-    (hit,) = backend.keyword("wombat", 5)
-    assert ["saved.jsonl"] == [Path(place.file).name for place in hit.stored.link.places]
-    assert record["uuid"] == hit.stored.part.uuid
+    (hit,) = found(backend, "wombat")
+    assert ["saved.jsonl"] == [Path(place.file).name for place in hit.link.places]
+    assert record["uuid"] == hit.part.uuid
     assert 1 == backend.counts().files
 
 
@@ -337,7 +337,7 @@ def test_workflow_journal_holds_results(home: Home, indexed: Index) -> None:
     backend = indexed()
 
     assert {"tool_result": 1} == backend.counts().parts
-    assert ["fine"] == [hit.stored.part.text for hit in backend.keyword("fine", 5)]
+    assert ["fine"] == [hit.part.text for hit in found(backend, "fine")]
     assert (1, 2, 0) == (backend.counts().sessions, backend.counts().lines, backend.counts().torn)
 
 

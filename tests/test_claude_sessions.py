@@ -11,6 +11,7 @@ from tests.answers import (
     SESSION,
     facts_in,
     facts_of,
+    found,
     kept,
     noise_in,
     read,
@@ -43,7 +44,7 @@ def test_progress_stands_in_until_the_result_comes(home: Home, indexed: Index) -
     backend = indexed()
 
     assert [("tool_call", "command: make"), ("tool_result", "built")] == said(backend)
-    assert [] == backend.keyword("wombat", 5)
+    assert [] == found(backend, "wombat")
     assert ({"tool_call": 1, "tool_result": 1}, 0) == (backend.counts().parts, backend.counts().repeats)
     assert 5 == backend.counts().links
 
@@ -114,7 +115,7 @@ def test_agent_progress_holds_the_whole_of_a_persisted_result(home: Home, indexe
 
     backend = indexed()
 
-    assert ["the whole wombat"] == [hit.stored.part.text for hit in backend.keyword("whole", 5)]
+    assert ["the whole wombat"] == [hit.part.text for hit in found(backend, "whole")]
     assert 1 == backend.counts().parts["tool_result"]
 
 
@@ -128,10 +129,10 @@ def test_agent_progress_repeats_the_agents_own_file(home: Home, indexed: Index) 
 
     backend = indexed()
 
-    (hit,) = backend.keyword("wombat", 5)
+    (hit,) = found(backend, "wombat")
     assert ("agent-a1b2c3d.jsonl", Standing.ORIGINAL) == (
-        hit.stored.link.places[0].file.rpartition("/")[2],
-        hit.stored.link.standing,
+        hit.link.places[0].file.rpartition("/")[2],
+        hit.link.standing,
     )
     assert 1 == backend.counts().repeats
 

@@ -8,7 +8,19 @@ import pytest
 
 from searchkit.backends.base import Backend
 from searchkit.types import Kind
-from tests.answers import OTHER, SESSION, complaints, facts_of, problems_of, read, said, session_of, spoken, texts
+from tests.answers import (
+    OTHER,
+    SESSION,
+    complaints,
+    facts_of,
+    found,
+    problems_of,
+    read,
+    said,
+    session_of,
+    spoken,
+    texts,
+)
 from tests.transcript import Home, Transcript, tool_id
 
 Index = Callable[[], Backend]
@@ -16,7 +28,7 @@ Index = Callable[[], Backend]
 
 def hits(backend: Backend, word: str) -> list[tuple[Kind, str]]:
     """Return kind and text of what a word finds."""
-    return [(hit.stored.part.kind, hit.stored.part.text) for hit in backend.keyword(word, 5)]
+    return [(hit.part.kind, hit.part.text) for hit in found(backend, word)]
 
 
 def test_history_is_read_line_by_line(home: Home, indexed: Index) -> None:
@@ -102,7 +114,7 @@ def test_todo_list_that_changes_replaces_its_part(home: Home, indexed: Index) ->
     backend = indexed()
 
     assert ["[in_progress] feed the numbat"] == texts(backend)
-    assert [] == backend.keyword("wombat", 5)
+    assert [] == found(backend, "wombat")
     home.todos(SESSION, [])
     assert {} == indexed().counts().parts
 
@@ -286,7 +298,7 @@ def test_overflow_that_no_record_names_is_a_result_of_its_session(home: Home, in
     backend = indexed()
 
     assert [("tool_call", "command: make"), ("tool_result", "the whole wombat")] == said(backend)
-    assert 1 == len(backend.keyword("wombat", 5))
+    assert 1 == len(found(backend, "wombat"))
 
 
 def test_binary_overflow_is_no_text(home: Home) -> None:
@@ -321,4 +333,4 @@ def test_document_with_the_inode_of_one_that_went_is_another(home: Home, indexed
 
     backend = indexed()
 
-    assert {"the old plan", "the new plan"} == {hit.stored.part.text for hit in backend.keyword("plan", 5)}
+    assert {"the old plan", "the new plan"} == {hit.part.text for hit in found(backend, "plan")}

@@ -437,10 +437,10 @@ def test_open_reader_sees_the_right_text_after_chunks_were_written_anew(home: Ho
     transcript.text("a giraffe in the savanna")
     with Engine(tmp_path / "index", [home.root]) as engine:
         engine.index()
-        before = engine.search("giraffe")[0].hit.stored.part.text
+        before = engine.search("giraffe").results[0].best.stored.part.text
         transcript.result(call, "made")
         engine.index()
 
-        after = engine.search("giraffe")[0].hit.stored.part.text
+        after = engine.search("giraffe").results[0].best.stored.part.text
 
     assert ("a giraffe in the savanna",) * 2 == (before, after)

@@ -87,9 +87,10 @@ def planted(indexed: Indexed) -> list[dict[str, Any]]:
 
 def first(engine: Engine, word: str) -> tuple[str, str | None, str | None, str]:
     """Search for a word that occurs once, and say where it was found."""
-    (result,) = engine.search(word)
-    home = result.hit.stored.link.places[0]
-    return result.hit.stored.part.uuid, home.session, home.agent, result.hit.stored.part.kind.value
+    (result,) = engine.search(word).results
+    stored = result.best.stored
+    home = stored.link.places[0]
+    return stored.part.uuid, home.session, home.agent, stored.part.kind.value
 
 
 class opened_files:  # noqa: N801  # reads as a statement in `with`

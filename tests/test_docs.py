@@ -9,7 +9,7 @@ import pytest
 
 from searchkit.cli import COMMANDS, cli
 from searchkit.engine import Engine
-from searchkit.render import terminal
+from searchkit.render import answer
 
 ROOT = Path(__file__).parent.parent
 SAMPLE = ROOT / "searchkit" / "sample"
@@ -26,7 +26,7 @@ def test_readme_shows_what_is_printed(tmp_path: Path) -> None:
 
     with Engine(tmp_path / "index", [SAMPLE]) as engine:
         engine.index()
-        lines = terminal.results(engine.search(words, int(limit)), words, 100, time.time())
+        lines = answer.answer(engine.search(words, int(limit)), 100, time.time())
         printed = re.sub(r"\x1b\[\d+m", "", "\n".join(lines)).rstrip()
 
     assert _AGE.sub("AGO", output) == _AGE.sub("AGO", printed)

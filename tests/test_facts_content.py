@@ -6,7 +6,7 @@ import pytest
 
 from searchkit.backends.base import Backend
 from searchkit.types import Kind, Role
-from tests.answers import SESSION, facts_of, kept, said, session_of, texts
+from tests.answers import SESSION, facts_of, found, kept, said, session_of, texts
 from tests.transcript import Home, tool_id
 
 Index = Callable[[], Backend]
@@ -22,8 +22,8 @@ def test_fact_09_words_typed_while_the_assistant_worked_are_prompts(home: Home, 
 
     backend = indexed()
 
-    (hit,) = backend.keyword("zeppelin", 5)
-    assert (Kind.PROMPT, Role.USER) == (hit.stored.part.kind, hit.stored.part.role)
+    (hit,) = found(backend, "zeppelin")
+    assert (Kind.PROMPT, Role.USER) == (hit.part.kind, hit.part.role)
     assert 2 == session_of(backend).prompts
 
 
@@ -66,7 +66,7 @@ def test_fact_11_tool_use_result_adds_no_text(home: Home, indexed: Index) -> Non
 
     written = "file_path: /shop/a.py\nold_string: 1\nnew_string: 2"
     assert ["command: cat notes", "remember the milk", written, "The file was updated."] == texts(backend)
-    assert [] == backend.keyword("xylophone", 5)
+    assert [] == found(backend, "xylophone")
 
 
 def test_fact_11_tool_use_result_tells_which_agent_a_call_started(home: Home, indexed: Index) -> None:
@@ -100,8 +100,8 @@ def test_fact_12_persisted_output_is_read_whole_by_base_name(home: Home, indexed
 
     backend = indexed()
 
-    (hit,) = backend.keyword("quagga", 5)
-    assert ("only the top\nand the quagga at the very end\n", "Bash") == (hit.stored.part.text, hit.stored.part.tool)
+    (hit,) = found(backend, "quagga")
+    assert ("only the top\nand the quagga at the very end\n", "Bash") == (hit.part.text, hit.part.tool)
     assert 1 == backend.counts().parts["tool_result"]
 
 
@@ -221,4 +221,4 @@ def test_fact_19_word_is_found_in_any_language(home: Home, indexed: Index, text:
     transcript.prompt("nothing of the sort")
     transcript.prompt(text)
 
-    assert [text] == [hit.stored.part.text for hit in indexed().keyword(word, 5)]
+    assert [text] == [hit.part.text for hit in found(indexed(), word)]

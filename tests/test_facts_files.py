@@ -7,7 +7,7 @@ import pytest
 
 from searchkit.backends.base import Backend
 from searchkit.sources.claude import ClaudeSource
-from tests.answers import OTHER, SESSION, kept, link_of, problems_of, said, session_of, sessions_with, texts
+from tests.answers import OTHER, SESSION, found, kept, link_of, problems_of, said, session_of, sessions_with, texts
 from tests.transcript import Home, Record, Transcript
 
 Index = Callable[[], Backend]
@@ -59,7 +59,7 @@ def test_fact_06_copy_is_all_there_is_when_the_session_is_gone(home: Home, index
     assert [*expected, ("summary", "<analysis>The marmot was sought.</analysis>")] == said(
         backend, SESSION, "acompact-12ab"
     )
-    assert ["in its burrow"] == [hit.stored.part.text for hit in backend.keyword("burrow", 5)]
+    assert ["in its burrow"] == [hit.part.text for hit in found(backend, "burrow")]
     assert 1 == backend.counts().sessions
 
 
@@ -70,8 +70,8 @@ def test_fact_06_copy_with_new_uuids_repeats_by_text(home: Home, indexed: Index)
 
     backend = indexed()
 
-    (hit,) = backend.keyword("marmot", 5)
-    assert None is hit.stored.link.places[0].agent
+    (hit,) = found(backend, "marmot")
+    assert None is hit.link.places[0].agent
     assert (2, 4) == (backend.counts().repeats, backend.counts().links)
 
 
@@ -114,8 +114,8 @@ def test_fact_07_forked_session_shares_its_records(home: Home, indexed: Index, o
 
     backend = indexed()
 
-    (hit,) = backend.keyword("marmot", 5)
-    assert [original, forked] == [place.session for place in hit.stored.link.places]
+    (hit,) = found(backend, "marmot")
+    assert [original, forked] == [place.session for place in hit.link.places]
     assert ["where is the marmot?", "in its burrow"] == texts(backend, original)
     assert ["where is the marmot?", "in its burrow", "go another way"] == texts(backend, forked)
     assert 3 == backend.counts().links
@@ -132,7 +132,7 @@ def test_fact_07_resumed_session_that_keeps_the_old_id_is_in_both(home: Home, in
 
     assert ["where is the marmot?", "in its burrow"] == texts(backend, SESSION)
     assert ["where is the marmot?", "in its burrow", "and now?"] == texts(backend, OTHER)
-    assert 1 == len(backend.keyword("marmot", 5))
+    assert 1 == len(found(backend, "marmot"))
 
 
 def test_fact_07_backup_of_a_session_adds_nothing(home: Home, indexed: Index) -> None:
@@ -177,7 +177,7 @@ def test_fact_08_same_uuid_with_other_words_is_another_part(home: Home, indexed:
     assert 2 == len(set(ids))
     assert f"{record['uuid']}#0" in ids
     assert [ids[0], ids[1]] == [stored.id for part in ids if (stored := backend.part(part))]
-    assert [1, 1] == [len(backend.keyword(word, 5)) for word in ("wombat", "numbat")]
+    assert [1, 1] == [len(found(backend, word)) for word in ("wombat", "numbat")]
 
 
 LAYOUTS = ["{session}/subagents", "", "{session}/subagents/workflows/wf_1", "subagents/{session}/workflows/wf_1"]
@@ -318,4 +318,4 @@ def test_fact_20_change_in_the_middle_is_noticed_on_a_restored_file(home: Home, 
 
     backend = indexed()
 
-    assert ["the middle says egret"] == [hit.stored.part.text for hit in backend.keyword("egret", 5)]
+    assert ["the middle says egret"] == [hit.part.text for hit in found(backend, "egret")]

@@ -1,32 +1,8 @@
-"""Passages, sizes and ages as people read them."""
+"""Sizes and ages as people read them."""
 
 import pytest
 
 from searchkit.render.plain import age, count, one_line, safe, size, stamp
-from searchkit.render.snippet import snippet
-
-
-def test_passage_holds_most_of_the_words() -> None:
-    """Of a long text the passage is shown where the words stand together, and they are marked."""
-    text = "slow " + "filler " * 200 + "the slow query was the join " + "filler " * 200
-
-    passage = snippet(text, "slow query join")
-
-    assert passage.text.startswith("… ")
-    assert passage.text.endswith(" …")
-    assert ["slow", "query", "join"] == [passage.text[start:end] for start, end in passage.highlights]
-
-
-def test_short_text_is_shown_whole_on_one_line() -> None:
-    """A text that fits is not cut; its lines are joined."""
-    assert "a slow query" == snippet("a\n  slow\tquery", "slow").text
-
-
-def test_text_without_the_words_begins_at_its_beginning() -> None:
-    """Where no word stands as it was asked for, the beginning is shown."""
-    passage = snippet("x" * 1_000, "queries")
-
-    assert (True, []) == (passage.text.startswith("xxx"), passage.highlights)
 
 
 @pytest.mark.parametrize(

@@ -107,10 +107,10 @@ def test_results_are_meant_by_their_numbers(run: Run, project: Path, tmp_path: P
     """The last search is remembered for its owner only."""
     with Engine(tmp_path / "index") as engine:
         found = engine.search(OTHER[:8] + " slow query")
-    remember(tmp_path / "index", found)
+    remember(tmp_path / "index", found.results)
 
     assert OTHER == run("resume", "1", "--json").json["session"]
-    assert found[1].hit.stored.part.uuid == recall(tmp_path / "index", 2).uuid
+    assert found.results[1].best.stored.part.uuid == recall(tmp_path / "index", 2).uuid
     assert 0o600 == stat.S_IMODE((tmp_path / "index" / LAST_SEARCH).stat().st_mode)
     assert (2, True) == ((answer := run("resume", "7")).status, "no result 7: it found 2" in answer.err)
 

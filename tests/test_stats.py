@@ -3,8 +3,9 @@
 import click
 import pytest
 
-from searchkit.render.bars import bar, bars, columns, fitted, sparkline
+from searchkit.render.bars import bar, bars, fitted, sparkline
 from searchkit.render.plain import amount
+from searchkit.render.wrapped import columns
 from tests.running import Run
 from tests.transcript import Home
 

@@ -1,12 +1,26 @@
 """The seam towards storage: what the stages ask of a store, whatever it is made of."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from enum import StrEnum
 from typing import Protocol
 
 import msgspec
 
-from searchkit.questions import Condition
-from searchkit.types import Change, Counts, Fact, Figures, Finding, Grouping, Link, Part, Session, Usage
+from searchkit.questions import Condition, Query
+from searchkit.types import (
+    Change,
+    Counts,
+    Fact,
+    Figures,
+    Finding,
+    Grouping,
+    Heading,
+    Kind,
+    Link,
+    Part,
+    Session,
+    Usage,
+)
 
 
 class Entry(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
@@ -35,11 +49,47 @@ class Holding(msgspec.Struct, frozen=True, kw_only=True):
     parts: Sequence[Stored]
 
 
-class Hit(msgspec.Struct, frozen=True, kw_only=True):
-    """A part that answers a query, and how well."""
+class Hit(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """A part that answers a query, by a key of the backend's own, and how well.
 
-    stored: Stored
+    The score is absolute: 1 is a part that holds everything that was asked for as often as counts.
+    Coverage is the share of it that the part holds at all, rare words counting more than common ones.
+    """
+
+    key: int
+    kind: Kind
+    session: int
+    time: int | None
+    is_agents: bool
     score: float
+    coverage: float
+
+
+class Near(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """A part near a hit, by its key; its text is fetched only if it is to be shown."""
+
+    key: int
+    kind: Kind
+
+
+class Found(msgspec.Struct, frozen=True, kw_only=True):
+    """The best hits, how many there are in all, and the words that nothing holds.
+
+    `hidden` counts, where there is no hit, the parts that only the condition keeps away.
+    """
+
+    hits: Sequence[Hit]
+    total: int
+    missing: Sequence[str] = ()
+    hidden: int = 0
+
+
+class Order(StrEnum):
+    """What comes first."""
+
+    RELEVANCE = "relevance"
+    NEWEST = "newest"
+    OLDEST = "oldest"
 
 
 class Backend(Protocol):
@@ -57,8 +107,26 @@ class Backend(Protocol):
     def follow(self, on_progress: Callable[[int, int], None] = lambda done, left: None, /) -> None:
         """Bring whatever derives from the parts up to date with them; told are parts done and parts left."""
 
-    def keyword(self, words: str, limit: int, /) -> list[Hit]:
-        """Return the parts that match words best; repeats are not among them."""
+    def keep_up(self) -> None:
+        """Go on with whatever derives from the parts while writing goes on; `follow` completes it."""
+
+    def keyword(self, query: Query, limit: int, order: Order = Order.RELEVANCE, /) -> Found:
+        """Return the parts that answer a query; repeats are not among them."""
+
+    def stored(self, keys: Sequence[int], /) -> list[Stored | None]:
+        """Return the parts of hits, in this order; None for one that is gone or has become a repeat."""
+
+    def marks(self, query: Query, text: str, /) -> list[tuple[int, int]]:
+        """Return where in a text something stands that a query asks for, in order."""
+
+    def facets(self, query: Query, name: str, /) -> Mapping[str, int]:
+        """Count the parts that answer a query by one of their values: a filter's name, or `month`."""
+
+    def similar_words(self, word: str, /) -> list[str]:
+        """Return words that are held somewhere and differ little from this one, the likeliest first."""
+
+    def searchable(self) -> int:
+        """Count the parts that a search for words reaches."""
 
     def pending(self) -> int:
         """Count the parts that a search for words does not reach yet."""
@@ -68,6 +136,9 @@ class Backend(Protocol):
 
     def links(self, uuids: Sequence[str], /) -> Mapping[str, Link]:
         """Return the records with these uuids; a missing one is left out."""
+
+    def chains(self, uuids: Sequence[str], steps: int, is_back: bool, /) -> Mapping[str, Sequence[Near]]:
+        """Return the parts on the way from each record to its parents, or to its first children, nearest first."""
 
     def children(self, uuid: str, /) -> list[Link]:
         """Return the records whose parent this is, in order of their homes."""
@@ -91,6 +162,9 @@ class Backend(Protocol):
 
     def values(self, name: str, /) -> list[str]:
         """Return the values there are of a filter, those that most sessions have first."""
+
+    def headings(self, ids: Sequence[str], /) -> Mapping[str, Heading]:
+        """Return what the sessions with these ids are known by; a missing one is left out."""
 
     def facts(self, session: str, /) -> list[Fact]:
         """Return what is known of a session and its agents."""

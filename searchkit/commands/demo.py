@@ -9,7 +9,7 @@ from searchkit import config
 from searchkit.commands.options import common
 from searchkit.commands.printing import print_json, print_lines, width
 from searchkit.engine import Engine
-from searchkit.render import json, terminal
+from searchkit.render import answer, answer_json
 
 QUESTIONS = (
     "who turned off certificate verification",
@@ -30,10 +30,9 @@ def demo(index: str | None, as_json: bool) -> None:
         engine.index()
         answers = {question: engine.search(question, 2) for question in QUESTIONS}
         if as_json:
-            counts = engine.counts()
-            print_json({"searches": [json.search(asked, found, counts, 0, 0) for asked, found in answers.items()]})
+            print_json({"searches": [answer_json.answer(found) for found in answers.values()]})
             return
         for question, found in answers.items():
             click.secho(f"\n$ searchkit search {question}\n", bold=True)
-            print_lines(terminal.results(found, question, width(), time.time()))
+            print_lines(answer.answer(found, width(), time.time()))
     click.echo(f"Try it: searchkit search --index {place} WORDS", err=True)

@@ -25,7 +25,7 @@ class Remembered(msgspec.Struct, frozen=True, kw_only=True):
 def remember(index: Path, results: Sequence[Result]) -> None:
     """Keep where the results of a search were, for their owner only; that this fails is nobody's concern."""
     found = [
-        Remembered(session=result.hit.stored.link.places[0].session, uuid=result.hit.stored.part.uuid)
+        Remembered(session=result.best.stored.link.places[0].session, uuid=result.best.stored.part.uuid)
         for result in results
     ]
     with suppress(OSError):

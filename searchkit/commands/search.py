@@ -1,35 +1,93 @@
 """`searchkit search`: finds messages."""
 
+import sys
 import time
+from collections.abc import Iterable
+from pathlib import Path
 
 import click
+import orjson
 
+from searchkit.backends.base import Order
 from searchkit.commands import NOTHING_FOUND
+from searchkit.commands.asking import Question, filter_options, understood, words_argument
+from searchkit.commands.last import remember
 from searchkit.commands.options import common
 from searchkit.commands.printing import print_json, print_lines, width
 from searchkit.engine import Engine
-from searchkit.render import json, terminal
-from searchkit.render.plain import count, one_line
+from searchkit.errors import UsageError
+from searchkit.render import answer, answer_json, empty
+
+MODES = ("hybrid", "keyword", "semantic")
 
 
-@click.command()
+@click.command(cls=Question)
 @common
-@click.argument("words", nargs=-1, required=True)
+@words_argument(is_required=False)
+@filter_options
+@click.option("--mode", type=click.Choice(MODES), default="hybrid", help="Which channels are asked; words, so far.")
 @click.option("--limit", default=10, show_default=True, type=click.IntRange(1, 1000), help="How many results.")
-def search(words: tuple[str, ...], index: str | None, as_json: bool, limit: int) -> int:
-    """Find messages by their words."""
-    # Bytes that are no text come as lone surrogates, which nothing could print or search.
-    asked = " ".join(words).encode("utf-8", "replace").decode()
+@click.option("--thread", "turns", default=2, show_default=True, type=click.IntRange(0, 50), help="Turns around a hit.")
+@click.option("--group", type=click.Choice(["session", "none"]), help="One result a session (default), or every hit.")
+@click.option("--facets", metavar="NAMES", default="", help="Count all matches by these: project,tool,kind,month, ...")
+@click.option("--sort", type=click.Choice(list(Order)), default=Order.RELEVANCE, show_default=True, help="The order.")
+@click.option("--explain", is_flag=True, help="Show how the question was understood and why results rank as they do.")
+@click.option("--full", is_flag=True, help="With --json, give whole texts.")
+@click.option("--queries", metavar="FILE", type=click.Path(path_type=Path), help="Answer many: a JSON line for each.")
+def search(
+    words: tuple[str, ...],
+    index: str | None,
+    as_json: bool,
+    filters: list[tuple[str, str]],
+    mode: str,
+    limit: int,
+    turns: int,
+    group: str | None,
+    facets: str,
+    sort: str,
+    explain: bool,
+    full: bool,
+    queries: Path | None,
+) -> int:
+    """Find messages by their words.
+
+    WORDS are words, "exact phrases", -excluded, this OR that, prefix*, fuzzy~, /pattern/, and filters
+    such as project:shop, kind:prompt, after:7d.
+    """
     with Engine(index) as engine:
-        started = time.monotonic()
-        found = engine.search(asked, limit)
-        took_ms = (time.monotonic() - started) * 1000
+        if queries is not None:
+            _answer_many(engine, queries, limit, is_grouped=group == "session")
+            return 0
+        query = understood(words, filters)
+        if not query.clauses and not query.condition.filters and not query.condition.periods:
+            raise UsageError("there is nothing to search for", "give words, or a filter such as kind:plan")
+        found = engine.search(
+            query,
+            limit,
+            order=Order(sort),
+            is_grouped=group != "none",
+            turns=turns,
+            facets=[name.strip() for name in facets.split(",") if name.strip()],
+        )
+        remember(engine.settings.index, found.results)
         if as_json:
-            print_json(json.search(asked, found, engine.counts(), engine.pending(), took_ms))
+            print_json(answer_json.answer(found, "keyword", full))
         else:
-            print_lines(terminal.results(found, asked, width(), time.time()))
-            if not found and (pending := engine.pending()):
-                click.echo(f"Nothing so far: {count(pending, 'part')} still to be indexed. Try again later.", err=True)
-            elif not found:
-                click.echo(f"Nothing matches {one_line(asked)[:200]!r}.", err=True)
-    return 0 if found else NOTHING_FOUND
+            print_lines(answer.answer(found, width(), time.time(), explain))
+            print_lines(answer.facets(found, width()))
+            _say(answer.remarks(found) if found.results else empty.reasons(found, engine.values))
+            if found.results and sys.stdout.isatty():
+                _say(answer.footer(found))
+    return 0 if found.results else NOTHING_FOUND
+
+
+def _answer_many(engine: Engine, queries: Path, limit: int, is_grouped: bool) -> None:
+    """Answer a file of questions, a line of JSON each, in one process."""
+    from searchkit.commands.many import answers
+
+    print_lines(orjson.dumps(line).decode() for line in answers(engine, queries, limit, is_grouped))
+
+
+def _say(lines: Iterable[str]) -> None:
+    for line in lines:
+        click.echo(line, err=True)

@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import ceil
-from unicodedata import east_asian_width
 
 from searchkit.render.plain import one_line
+from searchkit.render.wrapped import columns
 
 # Of a line, at most this share is for the label, and the bars have at least so many columns.
 LABEL_SHARE = 0.45
@@ -56,8 +56,3 @@ def fitted(text: str, width: int) -> str:
 def padded(text: str, width: int) -> str:
     """Fill a text up to so many columns."""
     return text + " " * (width - columns(text))
-
-
-def columns(text: str) -> int:
-    """Count the columns that a text takes: Chinese, Japanese and Korean characters take two."""
-    return len(text) if text.isascii() else sum(2 if east_asian_width(one) in "WF" else 1 for one in text)

@@ -7,10 +7,9 @@ import msgspec
 
 from searchkit.errors import SearchkitError
 from searchkit.render.plain import stamp
-from searchkit.render.snippet import snippet
-from searchkit.results import Result, Status
+from searchkit.results import Status
 from searchkit.resume import command
-from searchkit.types import Counts, Figures, Finding, Grouping, Session
+from searchkit.types import Figures, Finding, Grouping, Session
 
 if TYPE_CHECKING:
     from searchkit.ingest import Summary
@@ -21,19 +20,6 @@ Fields = dict[str, object]
 def error(raised: SearchkitError) -> Fields:
     """Show what went wrong."""
     return {"error": {"kind": raised.kind, "message": raised.message, "hint": raised.hint}}
-
-
-def search(words: str, results: list[Result], counts: Counts, pending: int, took_ms: float) -> Fields:
-    """Show the answer to a search."""
-    parts = sum(counts.parts.values())
-    return {
-        "query": {"text": words, "mode": "keyword", "filters": {}},
-        "coverage": {"parts": parts, "embedded": 0, "behind": parts},
-        "total": len(results),
-        "took_ms": round(took_ms, 1),
-        "results": [_result(rank, result, words) for rank, result in enumerate(results, 1)],
-        "empty_because": None if results else "no_match" if parts and not pending else "not_indexed",
-    }
 
 
 def sessions(found: list[Session]) -> Fields:
@@ -125,31 +111,4 @@ def _figures(figures: Figures) -> Fields:
             "cache_write": figures.cache_write,
         },
         "cost": figures.cost,
-    }
-
-
-def _result(rank: int, result: Result, words: str) -> Fields:
-    stored, session = result.hit.stored, result.session
-    home, *others = stored.link.places
-    passage = snippet(stored.part.text, words)
-    return {
-        "rank": rank,
-        "score": round(result.hit.score, 4),
-        "channels": {"keyword": round(result.hit.score, 4)},
-        "uuid": stored.part.uuid,
-        "part": stored.id,
-        "session": home.session,
-        "agent": home.agent,
-        "also_in": sorted({place.session for place in others if place.session} - {home.session}),
-        "project": session.project if session else stored.link.context.cwd,
-        "title": session.title if session else None,
-        "branch": stored.link.context.branch,
-        "model": stored.link.context.model,
-        "role": stored.part.role.value,
-        "kind": stored.part.kind.value,
-        "tool": stored.part.tool,
-        "is_error": stored.part.is_error,
-        "timestamp": stamp(stored.link.time),
-        "snippet": passage.text,
-        "highlights": [list(span) for span in passage.highlights],
     }

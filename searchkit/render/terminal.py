@@ -8,8 +8,8 @@ import click
 
 from searchkit.nearest import Unknown
 from searchkit.render.plain import age, count, day, one_line, safe, size
-from searchkit.render.snippet import snippet
-from searchkit.results import Result, Status
+from searchkit.render.wrapped import cut
+from searchkit.results import Status
 from searchkit.types import Finding, Session
 
 if TYPE_CHECKING:
@@ -27,36 +27,10 @@ _PLURALS = {"hook_progress": "hook progress", "empty_thinking": "empty thinking"
 }
 
 
-def results(found: list[Result], words: str, width: int, now: float) -> Iterator[str]:
-    """Show each hit as a heading, the passage that matched, and where it is from."""
-    for rank, result in enumerate(found, 1):
-        stored, session = result.hit.stored, result.session
-        home = stored.link.places[0]
-        title = one_line(session.title if session and session.title else "(no title)")
-        yield f"{click.style(f'{rank:>2}', bold=True)}  {click.style(_cut(title, width - 4), bold=True)}"
-        speaker = stored.part.tool or stored.part.kind.value
-        project = (session.project if session else None) or stored.link.context.cwd or "no project"
-        about = [
-            project.rstrip("/\\").replace("\\", "/").rpartition("/")[2],
-            stored.link.context.branch,
-            speaker,
-        ]
-        if home.agent:
-            about.append(f"agent {home.agent}")
-        when = f"{day(stored.link.time)}, {age(stored.link.time, now)}" if stored.link.time else "no date"
-        about.append(when)
-        line = " · ".join(one_line(item) for item in about if item)
-        yield "    " + click.style(_cut(line, width - 4), dim=True)
-        for passage in _wrapped(_marked(result, words), width - 4):
-            yield "    " + passage
-        yield "    " + click.style(stored.id, dim=True)
-        yield ""
-
-
 def sessions(found: list[Session], width: int, now: float) -> Iterator[str]:
     """Show a session on two lines."""
     for session in found:
-        yield click.style(_cut(one_line(session.title or "(no title)"), width), bold=True)
+        yield click.style(cut(one_line(session.title or "(no title)"), width), bold=True)
         about = [
             session.id,
             one_line(session.project or "no project"),
@@ -66,7 +40,7 @@ def sessions(found: list[Session], width: int, now: float) -> Iterator[str]:
             f"{day(session.ended)}, {age(session.ended, now)}" if session.ended else "",
             "transcript gone" if session.is_gone else "",
         ]
-        yield "  " + click.style(_cut(" · ".join(item for item in about if item), width - 2), dim=True)
+        yield "  " + click.style(cut(" · ".join(item for item in about if item), width - 2), dim=True)
 
 
 def unknown(found: Iterable[Unknown]) -> Iterator[str]:
@@ -134,33 +108,6 @@ def findings(found: list[Finding], is_full: bool) -> Iterator[str]:
             yield f"  {safe(place)}  {one_line(finding.detail)}"
         elif shown[finding.kind] == totals[finding.kind]:
             yield f"  and {totals[finding.kind] - EXAMPLES:,} more (--full shows them)"
-
-
-def _marked(result: Result, words: str) -> str:
-    passage = snippet(safe(result.hit.stored.part.text), words)
-    pieces, position = [], 0
-    for start, end in passage.highlights:
-        pieces += [passage.text[position:start], click.style(passage.text[start:end], fg="yellow", bold=True)]
-        position = end
-    return "".join((*pieces, passage.text[position:]))
-
-
-def _wrapped(text: str, width: int) -> Iterator[str]:
-    """Break a text that may hold colour codes into lines of at most `width` columns."""
-    line, columns = "", 0
-    for word in text.split(" "):
-        length = len(click.unstyle(word))
-        if columns and columns + 1 + length > width:
-            yield line
-            line, columns = word, length
-        else:
-            line, columns = (f"{line} {word}", columns + 1 + length) if line else (word, length)
-    if line:
-        yield line
-
-
-def _cut(text: str, width: int) -> str:
-    return text if len(text) <= width else text[: max(1, width - 1)] + "…"
 
 
 def _listed(numbers: Mapping[str, int]) -> str:

@@ -1,4 +1,4 @@
-"""Asks for many values with statements of one size.
+"""Asks for many values with statements of a few sizes.
 
 Every size would be a statement of its own, and SQLite's binding keeps the last 128 of them
 prepared: with thousands of variables each, that came to 100 MB.
@@ -8,19 +8,16 @@ import sqlite3
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-# Few enough that asking for one value is cheap, many enough that asking for 50,000 is.
-VARIABLES = 256
-_ONE = "(?)"
-_MANY = f"({','.join('?' * VARIABLES)})"
+# Asking for one value must be cheap, and asking for 50,000 too.
+SIZES = (1, 4, 16, 64, 256)
+_LISTS = {size: f"({','.join('?' * size)})" for size in SIZES}
 
 
 def rows_in(connection: sqlite3.Connection, statement: str, values: Sequence[object]) -> Iterator[tuple[Any, ...]]:
     """Yield the rows of a statement that ends in `IN`, for any number of values."""
-    if len(values) == 1:
-        yield from connection.execute(f"{statement} {_ONE}", values)
-        return
-    for start in range(0, len(values), VARIABLES):
-        some = values[start : start + VARIABLES]
+    for start in range(0, len(values), SIZES[-1]):
+        some = values[start : start + SIZES[-1]]
+        size = next(size for size in SIZES if size >= len(some))
         # A value named twice changes nothing, so the last one fills up what is left.
-        filled = [*some, *[some[-1]] * (VARIABLES - len(some))]
-        yield from connection.execute(f"{statement} {_MANY}", filled).fetchall()
+        filled = [*some, *[some[-1]] * (size - len(some))]
+        yield from connection.execute(f"{statement} {_LISTS[size]}", filled).fetchall()

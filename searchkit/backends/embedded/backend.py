@@ -1,21 +1,39 @@
-"""The embedded backend: the catalog, and the stores that derive from it and follow it."""
+"""The embedded backend: the catalog, and the keyword index that derives from it and follows it."""
 
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
-from searchkit.backends.base import Hit, Stored
-from searchkit.backends.embedded import reading
+from searchkit.backends.base import Found, Order, Stored
+from searchkit.backends.embedded import finding, reading
+from searchkit.backends.embedded.asking import rows_in
 from searchkit.backends.embedded.catalog import Catalog
-from searchkit.backends.embedded.keyword import Keyword
+from searchkit.backends.embedded.counting import facet
+from searchkit.backends.embedded.keyword import Indexed, Keyword
 from searchkit.backends.embedded.layout import KEYWORD
+from searchkit.backends.embedded.marking import marks
+from searchkit.backends.embedded.matching import Matcher
+from searchkit.backends.embedded.narrowing import Narrowing
+from searchkit.backends.embedded.schema import SIDECHAIN
+from searchkit.backends.embedded.spelling import similar
 from searchkit.errors import IndexDamaged, IndexFault
+from searchkit.questions import Query
 from searchkit.types import Finding
 
 # Parts between two reports of progress, some tens of milliseconds of work.
 REPORT_PARTS = 500
-# Repeats are dropped after the search; where that leaves too few, so many times more are asked for.
-MORE_HITS = 4
+# While writing goes on: often enough that a search five seconds into a first run has something to find, and
+# so seldom that the pieces need little merging. Tantivy merges eight of a size into one of the next.
+COMMIT_SECONDS = 3.0
+COMMIT_PARTS = 20_000
+
+_INDEXED = f"""
+SELECT parts.id, parts.kind, parts.role, parts.session, tool, context, agent, is_error, flags & {SIDECHAIN}, time,
+  chunk, start, length
+FROM parts JOIN records ON records.id = record WHERE repeats IS NULL AND
+"""
 
 
 class EmbeddedBackend(Catalog):
@@ -27,18 +45,35 @@ class EmbeddedBackend(Catalog):
         self._keyword_directory = directory / KEYWORD
         self._is_writable = is_writable
         self._keyword: Keyword | None = None
+        # The highest part that was handed to the keyword index, and what of it is not committed yet.
+        self._handed = 0
+        self._uncommitted = 0
+        self._committed_at = time.monotonic()
+
+    def keep_up(self) -> None:
+        """Hand what was written to the keyword index, whose own thread takes it in, and commit now and then."""
+        self._hand_over()
+        is_due = time.monotonic() - self._committed_at >= COMMIT_SECONDS or self._uncommitted >= COMMIT_PARTS
+        if self._uncommitted and is_due:
+            self._commit()
 
     def follow(self, on_progress: Callable[[int, int], None] = lambda done, left: None, /) -> None:
         """Bring the derived stores up to date with the catalog; told are parts done and parts left."""
-        pending = self.pending()
-        if pending:
-            keyword = self._open_keyword()
-            keyword.add(self._texts_after(keyword.highest(), pending, on_progress))
+        if self._uncommitted or self.pending():
+            self._hand_over(on_progress)
+            self._commit()
+            self._open_keyword().finish()
+
+    def searchable(self) -> int:
+        """Count the parts that a search for words reaches."""
+        return self._open_keyword().searcher().num_docs
 
     def pending(self) -> int:
         """Count the parts that a search for words does not reach yet."""
         highest = self._open_keyword().highest()
-        return int(self._connection.execute("SELECT count(*) FROM parts WHERE id > ?", (highest,)).fetchone()[0])
+        new = "SELECT count(*) FROM parts WHERE id > ? AND repeats IS NULL"
+        stale = "SELECT count(*) FROM stale"
+        return sum(int(self._connection.execute(*ask).fetchone()[0]) for ask in ((new, (highest,)), (stale,)))
 
     def findings(self) -> Iterator[Finding]:
         """Yield what is wrong in the transcripts, in the catalog, and in what derives from it."""
@@ -55,7 +90,7 @@ class EmbeddedBackend(Catalog):
 
     def drop_derived(self) -> None:
         """Throw the derived stores away; `follow` makes them anew from the catalog."""
-        self._keyword = None
+        self._release_keyword()
         shutil.rmtree(self._keyword_directory, ignore_errors=True)
 
     def forget(self, sessions: Sequence[str], /) -> None:
@@ -63,40 +98,97 @@ class EmbeddedBackend(Catalog):
         self.drop_derived()
         super().forget(sessions)
 
-    def keyword(self, words: str, limit: int, /) -> list[Hit]:
-        """Return the parts that match words best; repeats are not among them."""
-        keyword = self._open_keyword()
-        asked = limit
+    def keyword(self, query: Query, limit: int, order: Order = Order.RELEVANCE, /) -> Found:
+        """Return the parts that answer a query; repeats are not among them."""
+        return finding.find(self._search(query), limit, order)
+
+    def stored(self, keys: Sequence[int], /) -> list[Stored | None]:
+        """Return the parts of hits, in this order; None for one that is gone or has become a repeat."""
         with self._reading():
-            while True:
-                found = keyword.search(words, asked)
-                hits = []
-                for number, score in found:
-                    stored = next(self._numbered(number), None)
-                    if stored is not None and stored.repeats is None:
-                        hits.append(Hit(stored=stored, score=score))
-                if len(hits) >= limit or len(found) < asked:
-                    return hits[:limit]
-                asked *= MORE_HITS
+            found = reading.numbered(self._connection, self._unpacker, keys)
+            known = (found.get(key) for key in keys)
+            return [part if part is not None and part.repeats is None else None for part in known]
 
-    def _texts_after(
-        self, number: int, pending: int, on_progress: Callable[[int, int], None]
-    ) -> Iterator[tuple[int, str]]:
-        rows = self._connection.execute(
-            "SELECT id, chunk, start, length FROM parts WHERE id > ? ORDER BY id", (number,)
-        )
-        for done, (part, *place) in enumerate(rows):
+    def marks(self, query: Query, text: str, /) -> list[tuple[int, int]]:
+        """Return where in a text something stands that a query asks for, in order."""
+        return marks(query, text)
+
+    def facets(self, query: Query, name: str, /) -> Mapping[str, int]:
+        """Count the parts that answer a query by one of their values."""
+        search = self._search(query)
+        with self._reading():
+            return facet(search, self._connection, self._unpacker, name)
+
+    def similar_words(self, word: str, /) -> list[str]:
+        """Return words that are held somewhere and differ little from this one, the likeliest first."""
+        return similar(self._open_keyword().searcher(), word)
+
+    def close(self) -> None:
+        """Release what is held."""
+        self._release_keyword()
+        super().close()
+
+    def _search(self, query: Query) -> finding.Search:
+        keyword = self._open_keyword()
+        searcher = keyword.searcher()
+        asked = Matcher(searcher, keyword.schema).ask(query)
+        narrowing = []
+        if query.condition.filters or query.condition.periods:
+            with self._reading():
+                narrow = Narrowing(self._connection, self._unpacker, keyword.schema)
+                narrowing = narrow.clauses(query.condition)
+        return finding.Search(searcher, keyword.schema, asked, narrowing)
+
+    def _hand_over(self, on_progress: Callable[[int, int], None] = lambda done, left: None) -> None:
+        """Give the parts that came since last time to the keyword index."""
+        keyword = self._open_keyword()
+        self._handed = self._handed or keyword.highest()
+        new = "SELECT count(*), max(id) FROM parts WHERE id > ? AND repeats IS NULL"
+        count, last = self._connection.execute(new, (self._handed,)).fetchone()
+        if count:
+            rows = self._connection.execute(f"{_INDEXED} parts.id > ? ORDER BY parts.id", (self._handed,))
+            keyword.add(self._indexed(rows, count, on_progress))
+            self._handed = last
+            self._uncommitted += count
+
+    def _commit(self) -> None:
+        """Take out what is no longer so, commit, and only then forget what was stale."""
+        keyword = self._open_keyword()
+        stale = [row[0] for row in self._connection.execute("SELECT part FROM stale")]
+        if stale:
+            keyword.remove(stale)
+            known = [part for part in stale if part <= self._handed]
+            keyword.add(self._indexed(rows_in(self._connection, f"{_INDEXED} parts.id IN", known), 0))
+        keyword.commit()
+        if stale:
+            with self._transaction():
+                self._connection.execute("DELETE FROM stale")
+        self._uncommitted = 0
+        self._committed_at = time.monotonic()
+
+    def _indexed(
+        self,
+        rows: Iterator[tuple[Any, ...]],
+        count: int,
+        on_progress: Callable[[int, int], None] = lambda done, left: None,
+    ) -> Iterator[Indexed]:
+        for done, row in enumerate(rows):
             if done % REPORT_PARTS == 0:
-                on_progress(done, max(0, pending - done))
-            yield part, self._unpacker.text(*place)
+                on_progress(done, max(0, count - done))
+            yield Indexed._make((*row[:10], self._unpacker.text(*row[10:])))
 
-    def _numbered(self, number: int) -> Iterator[Stored]:
-        return reading.parts(self._connection, self._unpacker, "parts.id = ?", (number,))
+    def _release_keyword(self) -> None:
+        if self._keyword is not None:
+            self._keyword.close()
+        self._keyword = None
+        self._handed = self._uncommitted = 0
 
     def _open_keyword(self) -> Keyword:
         if self._keyword is None:
             try:
                 self._keyword = Keyword(self._keyword_directory, self._is_writable)
+                if self._is_writable:
+                    self._keyword.highest()
             except IndexDamaged:
                 if not self._is_writable:
                     raise

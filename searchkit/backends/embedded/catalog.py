@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from searchkit.backends.base import Batch, Holding, Stored
+from searchkit.backends.base import Batch, Holding, Near, Stored
 from searchkit.backends.embedded import census, choosing, layout, reading
 from searchkit.backends.embedded import sessions as telling
 from searchkit.backends.embedded.keys import parse_part_id, uuid_key
@@ -16,7 +16,7 @@ from searchkit.backends.embedded.names import Names
 from searchkit.backends.embedded.texts import Unpacker
 from searchkit.errors import IndexDamaged, IndexMissing, IndexUnwritable
 from searchkit.questions import Condition
-from searchkit.types import Counts, Fact, Figures, Finding, Grouping, Link, Session, Usage
+from searchkit.types import Counts, Fact, Figures, Finding, Grouping, Heading, Link, Session, Usage
 
 # Chunks of 20 to 30 kB lie better in large pages, and a commit writes a third fewer of them than of 4 kB.
 PAGE_BYTES = 16 << 10
@@ -56,6 +56,9 @@ class Catalog:
                 raise
         self._names = Names(self._connection)
         self._unpacker = Unpacker(self._connection)
+        # Asked for by every search, and good until somebody writes.
+        self._headings: dict[str, Heading] = {}
+        self._headings_version = 0
 
     def checkpoints(self) -> Mapping[str, bytes]:
         """Return the checkpoint of every file that was read."""
@@ -95,6 +98,11 @@ class Catalog:
             found = reading.links(self._connection, "uuid", [uuid_key(uuid) for uuid in uuids])
             return {link.uuid: link for link in found}
 
+    def chains(self, uuids: Sequence[str], steps: int, is_back: bool, /) -> dict[str, list[Near]]:
+        """Return the parts on the way from each record to its parents, or to its first children, nearest first."""
+        with self._reading():
+            return reading.chains(self._connection, [uuid_key(uuid) for uuid in uuids], steps, is_back)
+
     def children(self, uuid: str, /) -> list[Link]:
         """Return the records whose parent this is, in order of their homes."""
         with self._reading():
@@ -126,6 +134,19 @@ class Catalog:
         """Return the values there are of a filter, those that most sessions have first."""
         with self._reading():
             return choosing.values(self._connection, self._unpacker, name)
+
+    def headings(self, ids: Sequence[str], /) -> dict[str, Heading]:
+        """Return what the sessions with these ids are known by; a missing one is left out."""
+        with self._reading():
+            version = self._connection.execute("PRAGMA data_version").fetchone()[0]
+            if version != self._headings_version:
+                self._headings, self._headings_version = {}, version
+            wanted = [id for id in ids if id not in self._headings]
+            if wanted:
+                chosen = choosing.named(self._connection, wanted)
+                found = telling.headings(self._connection, self._unpacker, chosen).values()
+                self._headings.update({heading.id: heading for heading in found})
+            return {id: self._headings[id] for id in ids if id in self._headings}
 
     def facts(self, session: str, /) -> list[Fact]:
         """Return what is known of a session and its agents."""
@@ -225,6 +246,7 @@ class Catalog:
     def _transaction(self) -> Iterator[None]:
         with _mapped(self._path):
             self._connection.execute("BEGIN IMMEDIATE")
+            self._headings.clear()
             try:
                 yield
                 self._connection.execute("COMMIT")

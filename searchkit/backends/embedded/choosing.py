@@ -68,11 +68,11 @@ def sessions(connection: sqlite3.Connection, unpacker: Unpacker, condition: Cond
     rows = connection.execute(
         "SELECT id, started, ended FROM sessions WHERE id > 0 ORDER BY ended DESC NULLS LAST, name"
     ).fetchall()
-    meant = [(_meant(connection, unpacker, filter), filter.is_excluded) for filter in condition.filters]
+    chosen = [(meant(connection, unpacker, filter), filter.is_excluded) for filter in condition.filters]
     return [
         number
         for number, started, ended in rows
-        if all((number in sessions) != is_excluded for sessions, is_excluded in meant)
+        if all((number in sessions) != is_excluded for sessions, is_excluded in chosen)
         and all(is_time_met(period, started, ended) for period in condition.periods)
     ]
 
@@ -94,23 +94,23 @@ def _held(connection: sqlite3.Connection, unpacker: Unpacker, name: str) -> Iter
     return rows
 
 
-def _meant(connection: sqlite3.Connection, unpacker: Unpacker, filter: Filter) -> set[int]:
+def meant(connection: sqlite3.Connection, unpacker: Unpacker, filter: Filter) -> set[int]:
     """Return the sessions in which something is meant by a filter."""
     if filter.name == "file":
         return _touching(connection, filter)
-    return _matching(filter, _held(connection, unpacker, filter.name))
+    return matching(filter, _held(connection, unpacker, filter.name))
 
 
 def _touching(connection: sqlite3.Connection, filter: Filter) -> set[int]:
     """Return the sessions that touched what is meant: first the paths, which are fewer than who touched them."""
-    paths = sorted(_matching(filter, connection.execute("SELECT id, path FROM paths")))
-    found = _matching(filter, connection.execute(_OF_FACTS.format(name="tracked")))
+    paths = sorted(matching(filter, connection.execute("SELECT id, path FROM paths")))
+    found = matching(filter, connection.execute(_OF_FACTS.format(name="tracked")))
     for statement in (_TOUCHING, _TOUCHING_ELSEWHERE):
         found.update(row[0] for row in rows_in(connection, f"{statement} WHERE touches.path IN", paths))
     return found
 
 
-def _matching(filter: Filter, rows: Iterable[tuple[int, str]]) -> set[int]:
+def matching(filter: Filter, rows: Iterable[tuple[int, str]]) -> set[int]:
     """Return the numbers that come with a value that is meant; each value is looked at once."""
     verdicts: dict[str, bool] = {}
     found = set()

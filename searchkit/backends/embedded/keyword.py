@@ -1,26 +1,45 @@
 """The keyword index: Tantivy over the texts of the catalog's parts, from which it can always be rebuilt.
 
-It holds numbers of parts and words, no text. What it holds is told by the highest number in
-it, so that a crash between its commit and the catalog's repeats nothing and misses nothing.
+It holds words and what parts are filtered by, as numbers of the catalog's, and no text. What it
+holds is told by the highest number in it, so that a crash between its commit and the catalog's
+repeats nothing and misses nothing.
 """
 
 import os
-import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import NamedTuple
 
 import tantivy
 
+from searchkit.backends.embedded.analysis import ANALYZER, prepared
 from searchkit.errors import IndexDamaged, IndexMissing, IndexUnwritable
 
-# One thread, because a second showed no gain from Python; the heap bounds what is held before a flush.
-HEAP_BYTES = 32 << 20
-# Parts between two commits. Tantivy merges eight segments of a size into one of the next: with this many
-# in the smallest, a merge maps 60 MB at most until a catalog holds more than a million parts.
-COMMIT_PARTS = 20_000
-# Chinese, Japanese and Korean: the tokenizer makes one word of a whole run, in which nothing is found.
-_UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]+")
+TEXT = "text"
+# Whole numbers by which parts are filtered, counted and sorted.
+NUMBERS = ("part", "kind", "role", "session", "tool", "context", "agent", "state", "time")
+# What `state` says of a part.
+ERROR, SIDECHAIN = 1, 2
+# The heap bounds what is held before a flush. With two threads, indexing beside reading took no less time.
+HEAP_BYTES = 48 << 20
+_ANALYZER_NAME = "searchkit"
+
+
+class Indexed(NamedTuple):
+    """A part as it is indexed. A tuple, because every part becomes one."""
+
+    part: int
+    kind: int
+    role: int
+    session: int
+    tool: int | None
+    context: int
+    agent: int | None
+    is_error: bool
+    is_sidechain: bool
+    time: int | None
+    text: str
 
 
 class Keyword:
@@ -28,56 +47,118 @@ class Keyword:
 
     def __init__(self, directory: Path, is_writable: bool = False) -> None:
         """Open the index in `directory`, making it where it is to be written and is not there."""
-        hint = "run: searchkit index, which makes it anew from the catalog"
         if is_writable:
             directory.mkdir(mode=0o700, exist_ok=True)
         elif not directory.is_dir():
             raise IndexMissing(f"there is no keyword index in {directory.parent}", "run: searchkit index")
-        try:
-            with _private():
-                self._index = tantivy.Index(_schema(), path=str(directory), reuse=True)
-        except ValueError as error:
-            raise IndexDamaged(f"{directory} is damaged: {error}", hint) from error
+        self._directory = directory
+        self._writer: tantivy.IndexWriter | None = None
+        self._umask = 0
+        # Looking through all documents takes longer than a search, so what was found is kept with what it was found in.
+        self._highest: tuple[tuple[int, int], int] | None = None
+        with _private(), self._damage():
+            self._index = tantivy.Index(_schema(), path=str(directory), reuse=True)
+            self._index.register_tokenizer(_ANALYZER_NAME, ANALYZER)
+        self.schema = self._index.schema
+
+    def searcher(self) -> tantivy.Searcher:
+        """Return what searches the last commit."""
+        with self._damage():
+            self._index.reload()
+            return self._index.searcher()
 
     def highest(self) -> int:
-        """Return the highest number of a part in the index, 0 where it is empty."""
-        self._index.reload()
-        searcher = self._index.searcher()
-        found = searcher.search(tantivy.Query.all_query(), limit=1, count=False, order_by_field="part").hits
-        return int(found[0][0]) if found else 0
+        """Return the highest number of a part in the last commit, 0 where it is empty."""
+        searcher = self.searcher()
+        state = (searcher.num_docs, searcher.num_segments)
+        if self._highest is None or self._highest[0] != state:
+            with self._damage():
+                found = searcher.search(tantivy.Query.all_query(), limit=1, count=False, order_by_field="part").hits
+            self._highest = state, int(found[0][0]) if found else 0
+        return self._highest[1]
 
-    def add(self, texts: Iterable[tuple[int, str]]) -> None:
-        """Add parts, and commit every so many of them and at the end."""
+    def add(self, parts: Iterable[Indexed]) -> None:
+        """Hand parts over; they are found after the next commit."""
+        writer = self._open_writer()
+        with self._trouble():
+            for part in parts:
+                writer.add_document(_document(part))
+
+    def remove(self, parts: Iterable[int]) -> None:
+        """Take parts out; they are found until the next commit."""
+        writer = self._open_writer()
+        with self._trouble():
+            for part in parts:
+                writer.delete_documents_by_term("part", part)
+
+    def commit(self) -> None:
+        """Let what was handed over be found."""
+        writer = self._open_writer()
+        with self._trouble():
+            writer.commit()
+
+    def finish(self) -> None:
+        """Commit, wait until the index is in its best shape, and let go of the memory for writing."""
+        self.commit()
+        writer = self._open_writer()
+        with self._trouble():
+            writer.wait_merging_threads()
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the memory for writing; what was not committed is lost."""
+        if self._writer is not None:
+            self._writer = None
+            os.umask(self._umask)
+
+    def _open_writer(self) -> tantivy.IndexWriter:
+        if self._writer is None:
+            with _private(), self._trouble():
+                self._writer = self._index.writer(heap_size=HEAP_BYTES, num_threads=1)
+            # Its threads make files whenever they like, in the mode that the process grants.
+            self._umask = os.umask(0o077)
+        return self._writer
+
+    @contextmanager
+    def _damage(self) -> Iterator[None]:
         try:
-            with _private():
-                writer = self._index.writer(heap_size=HEAP_BYTES, num_threads=1)
-                for count, (number, text) in enumerate(texts, 1):
-                    writer.add_document(tantivy.Document(part=number, text=text, pairs=" ".join(_pairs(text))))
-                    if count % COMMIT_PARTS == 0:
-                        writer.commit()
-                writer.commit()
-                writer.wait_merging_threads()
+            yield
+        except (ValueError, OSError) as error:
+            hint = "run: searchkit index, which makes it anew from the catalog"
+            raise IndexDamaged(f"{self._directory} is damaged: {error}", hint) from error
+
+    @contextmanager
+    def _trouble(self) -> Iterator[None]:
+        try:
+            yield
         except (ValueError, OSError) as error:
             hint = "make room or give yourself permission there, then run searchkit index again; nothing is lost"
             raise IndexUnwritable(f"cannot write the keyword index: {error}", hint) from error
 
-    def search(self, words: str, limit: int) -> list[tuple[int, float]]:
-        """Return the numbers and scores of the parts that match best; any text is a valid query."""
-        self._index.reload()
-        schema = self._index.schema
-        terms = [("text", word) for word in _ANALYZER.analyze(words)] + [("pairs", pair) for pair in _pairs(words)]
-        asked = [tantivy.Query.term_query(schema, field, term) for field, term in terms]
-        query = tantivy.Query.boolean_query([(tantivy.Occur.Should, one) for one in asked])
-        searcher = self._index.searcher()
-        hits = searcher.search(query, limit=limit, count=False).hits
-        numbers = searcher.fast_field_values("part", [address for _, address in hits])
-        return [(int(number or 0), float(score)) for number, (score, _) in zip(numbers, hits, strict=True)]
+
+def values(searcher: tantivy.Searcher, name: str, addresses: Sequence[tantivy.DocAddress]) -> list[int]:
+    """Return one of `NUMBERS` of some documents; 0 where it has none."""
+    return [int(value or 0) for value in searcher.fast_field_values(name, list(addresses))]
 
 
-def _pairs(text: str) -> Iterator[str]:
-    """Yield every two adjacent characters of scripts that put no spaces between words."""
-    for run in _UNSPACED.findall(text):
-        yield from (run[start : start + 2] for start in range(len(run) - 1))
+def _document(part: Indexed) -> tantivy.Document:
+    text, names = prepared(part.text)
+    document = tantivy.Document(
+        part=part.part, kind=part.kind, role=part.role, session=part.session, context=part.context, text=text
+    )
+    if names:
+        document.add_text(TEXT, names)
+    if part.tool is not None:
+        document.add_integer("tool", part.tool)
+    if part.agent is not None:
+        document.add_integer("agent", part.agent)
+    if part.time is not None:
+        document.add_integer("time", part.time)
+    if part.is_error:
+        document.add_integer("state", ERROR)
+    if part.is_sidechain:
+        document.add_integer("state", SIDECHAIN)
+    return document
 
 
 @contextmanager
@@ -90,19 +171,9 @@ def _private() -> Iterator[None]:
         os.umask(before)
 
 
-# What Tantivy calls en_stem, to take a question apart as the texts were.
-_ANALYZER = (
-    tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.simple())
-    .filter(tantivy.Filter.remove_long(40))
-    .filter(tantivy.Filter.lowercase())
-    .filter(tantivy.Filter.stemmer("english"))
-    .build()
-)
-
-
 def _schema() -> tantivy.Schema:
     builder = tantivy.SchemaBuilder()
-    builder.add_integer_field("part", fast=True, indexed=True)
-    builder.add_text_field("text", tokenizer_name="en_stem")
-    builder.add_text_field("pairs", tokenizer_name="whitespace")
+    for name in NUMBERS:
+        builder.add_integer_field(name, indexed=name != "time", fast=True)
+    builder.add_text_field(TEXT, tokenizer_name=_ANALYZER_NAME)
     return builder.build()

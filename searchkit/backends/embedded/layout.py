@@ -11,7 +11,7 @@ from searchkit.errors import IndexMissing, IndexUnwritable, IndexVersion
 log = logging.getLogger(__name__)
 
 # Raised whenever an older searchkit could not read what this one writes, or the other way round.
-FORMAT = 1
+FORMAT = 2
 CATALOG = "catalog.db"
 MANIFEST = "manifest.json"
 NEW_MANIFEST = "manifest.new"

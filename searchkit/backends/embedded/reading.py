@@ -6,7 +6,7 @@ from typing import Any
 
 import orjson
 
-from searchkit.backends.base import Stored
+from searchkit.backends.base import Near, Stored
 from searchkit.backends.embedded.asking import rows_in
 from searchkit.backends.embedded.homes import BEST
 from searchkit.backends.embedded.keys import Key, optional_text, part_id, response_text, uuid_text
@@ -37,6 +37,24 @@ SELECT records.id, uuid, block, variant, kind, role, digest, tools.name, call, i
   repeats
 FROM parts JOIN records ON records.id = parts.record LEFT JOIN names AS tools ON tools.id = tool
 """
+_NUMBERED = _PARTS.replace("SELECT", "SELECT parts.id,", 1) + " WHERE parts.id IN"
+# Where compaction has cut the chain, the logical parent goes on.
+_BACK = """
+SELECT chain.start, ifnull(records.parent, logical.id), chain.step + 1
+FROM chain JOIN records ON records.id = chain.record LEFT JOIN records AS logical
+  ON records.parent IS NULL AND logical.uuid = records.logical_parent
+WHERE chain.step < ? AND ifnull(records.parent, logical.id) IS NOT NULL
+"""
+# Of several children the first in the file is the one that was written next.
+_ON = """
+SELECT chain.start, (SELECT id FROM records WHERE parent = chain.record ORDER BY line LIMIT 1), chain.step + 1
+FROM chain WHERE chain.step < ? AND EXISTS (SELECT 1 FROM records WHERE parent = chain.record)
+"""
+_CHAIN = """
+WITH RECURSIVE chain (start, record, step) AS (VALUES {starts} UNION {step})
+SELECT chain.start, parts.id, parts.kind FROM chain JOIN parts ON parts.record = chain.record
+WHERE step > 0 AND chain.record != chain.start AND repeats IS NULL ORDER BY step, block {direction}, parts.id
+"""
 _IN_SESSION = f"""
 SELECT id FROM (
   SELECT records.id, files.is_copy, path, abs(line) AS line FROM records JOIN files ON files.id = file
@@ -52,6 +70,12 @@ def links(connection: sqlite3.Connection, column: str, values: Sequence[Key | in
     """Yield the records whose column has one of these values."""
     for row in rows_in(connection, f"{_LINKS} WHERE records.{column} IN", values):
         yield _link(connection, row)
+
+
+def ordered_links(connection: sqlite3.Connection, numbers: Sequence[int]) -> list[Link]:
+    """Return the records with these numbers, in this order."""
+    found = {row[0]: _link(connection, row) for row in rows_in(connection, f"{_LINKS} WHERE records.id IN", numbers)}
+    return [found[number] for number in numbers]
 
 
 def children(connection: sqlite3.Connection, uuid: Key) -> list[Link]:
@@ -88,6 +112,32 @@ def parts(
     for row in connection.execute(statement, values).fetchall():
         link = next(links(connection, "id", [row[0]]))
         yield _stored(connection, unpacker, row, link)
+
+
+def numbered(connection: sqlite3.Connection, unpacker: Unpacker, numbers: Sequence[int]) -> dict[int, Stored]:
+    """Return the parts with these numbers; a missing one is left out."""
+    rows = {row[0]: row[1:] for row in rows_in(connection, _NUMBERED, numbers)}
+    records = sorted({row[0] for row in rows.values()})
+    homes = dict(zip(records, ordered_links(connection, records), strict=True))
+    return {number: _stored(connection, unpacker, row, homes[row[0]]) for number, row in rows.items()}
+
+
+def chains(connection: sqlite3.Connection, uuids: Sequence[Key], steps: int, is_back: bool) -> dict[str, list[Near]]:
+    """Return the parts on the way from each record through its parents, or its first children."""
+    rows = rows_in(connection, "SELECT id, uuid FROM records WHERE uuid IN", uuids)
+    starts = {number: uuid_text(uuid) for number, uuid in rows}
+    if not starts:
+        return {}
+    # A cycle comes back to where it began and repeats what it has: each part counts once.
+    found: dict[str, dict[int, Near]] = {uuid: {} for uuid in starts.values()}
+    statement = _CHAIN.format(
+        starts=", ".join(f"({number}, {number}, 0)" for number in starts),
+        step=_BACK if is_back else _ON,
+        direction="DESC" if is_back else "",
+    )
+    for start, part, kind in connection.execute(statement, (steps,)):
+        found[starts[start]].setdefault(part, Near(key=part, kind=KINDS[kind]))
+    return {uuid: list(chain.values()) for uuid, chain in found.items()}
 
 
 def session_parts(

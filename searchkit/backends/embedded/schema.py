@@ -12,6 +12,8 @@ has since been replaced. A parent that is known is kept by its number, one that 
 uuid until it comes: in 98.8 % of records it is, and an index over numbers in order is a fraction
 of one over random uuids. Numbers of records, parts and chunks are never given twice: derived stores can
 tell by the highest part they hold what is new, and a reader that keeps a chunk can trust its number.
+What they hold of older parts can become wrong: whatever changes or erases a part puts it on the list
+`stale`, from which it goes when they have taken note.
 """
 
 from searchkit.types import Kind, Role
@@ -183,6 +185,24 @@ CREATE TABLE problems (
   detail TEXT NOT NULL,
   PRIMARY KEY (file, line, kind, detail)
 ) WITHOUT ROWID;
+CREATE TABLE stale (
+  part INTEGER PRIMARY KEY
+);
+CREATE TRIGGER part_changed AFTER UPDATE OF kind, role, session, tool, is_error, repeats ON parts
+WHEN (old.kind, old.role, old.session, old.tool, old.is_error, old.repeats)
+  IS NOT (new.kind, new.role, new.session, new.tool, new.is_error, new.repeats)
+BEGIN
+  INSERT OR IGNORE INTO stale VALUES (new.id);
+END;
+CREATE TRIGGER part_erased AFTER DELETE ON parts
+BEGIN
+  INSERT OR IGNORE INTO stale VALUES (old.id);
+END;
+CREATE TRIGGER record_changed AFTER UPDATE OF agent, context, time, flags ON records
+WHEN (old.agent, old.context, old.time, old.flags & 1) IS NOT (new.agent, new.context, new.time, new.flags & 1)
+BEGIN
+  INSERT OR IGNORE INTO stale SELECT id FROM parts WHERE record = new.id;
+END;
 INSERT INTO sessions (id, name, is_settled) VALUES (0, '', 1);
 """.replace("[typed]", IS_TYPED)
 

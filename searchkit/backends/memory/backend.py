@@ -6,13 +6,14 @@ asked. It is slow, forgets all when it is closed, and is meant to be read.
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from difflib import get_close_matches
 
-from searchkit.backends.base import Batch, Entry, Hit, Holding, Stored
-from searchkit.backends.memory import census, figures, settle
+from searchkit.backends.base import Batch, Entry, Found, Holding, Near, Order, Stored
+from searchkit.backends.memory import census, figures, finding, settle
 from searchkit.backends.memory import sessions as listing
 from searchkit.backends.memory.held import DATED, TRANSCRIPTS, File, Sighting, Sightings, link, parts, ranked
 from searchkit.backends.memory.settle import Key, key
-from searchkit.questions import Condition
+from searchkit.questions import Condition, Query
 from searchkit.types import (
     Change,
     Counts,
@@ -68,16 +69,37 @@ class MemoryBackend:
         """Return 0: whatever is kept is reached."""
         return 0
 
-    def keyword(self, words: str, limit: int, /) -> list[Hit]:
-        """Return the parts in which most of the words occur most often; a reference, no ranking to copy."""
-        wanted = set(_words(words))
-        hits = []
-        for holding in self.everything():
-            for stored in holding.parts:
-                found = [word for word in _words(stored.part.text) if word in wanted]
-                if found and stored.repeats is None:
-                    hits.append(Hit(stored=stored, score=len(set(found)) + len(found) / (1 + len(stored.part.text))))
-        return sorted(hits, key=lambda hit: (-hit.score, hit.stored.id))[:limit]
+    def keep_up(self) -> None:
+        """Do nothing: nothing derives from what is kept."""
+
+    def keyword(self, query: Query, limit: int, order: Order = Order.RELEVANCE, /) -> Found:
+        """Return the parts that hold most of what is asked for; a reference, no ranking to copy."""
+        return finding.find(self._keyed(), self._facts.values(), query, limit, order)
+
+    def stored(self, keys: Sequence[int], /) -> list[Stored | None]:
+        """Return the parts of hits, in this order; None for one that is gone or has become a repeat."""
+        known = dict(self._keyed())
+        return [found if (found := known.get(key)) and found.repeats is None else None for key in keys]
+
+    def marks(self, query: Query, text: str, /) -> list[tuple[int, int]]:
+        """Return where in a text a word stands that a query asks for, in order."""
+        asked = {word for clause in query.clauses for term in clause.terms for word in finding.words(term.text)}
+        return [found.span() for found in re.finditer(r"[^\W_]+", text) if set(finding.words(found[0])) & asked]
+
+    def facets(self, query: Query, name: str, /) -> Mapping[str, int]:
+        """Count the parts that answer a query by one of their values."""
+        found = self.keyword(query, len(self._records) * 100)
+        parts = [stored for stored in self.stored([hit.key for hit in found.hits]) if stored is not None]
+        return finding.counted(parts, self._facts.values(), name)
+
+    def similar_words(self, word: str, /) -> list[str]:
+        """Return words that are held somewhere and differ little from this one, the likeliest first."""
+        held = {word for _, stored in self._keyed() for word in finding.words(stored.part.text)}
+        return get_close_matches(word.lower(), sorted(held - {word.lower()}))
+
+    def searchable(self) -> int:
+        """Count the parts that a search for words reaches."""
+        return sum(stored.repeats is None for _, stored in self._keyed())
 
     def part(self, part_id: str, /) -> Stored | None:
         """Return one part by its id, `<uuid>#<block>`."""
@@ -86,6 +108,23 @@ class MemoryBackend:
     def links(self, uuids: Sequence[str], /) -> Mapping[str, Link]:
         """Return the records with these uuids; a missing one is left out."""
         return {uuid: link(self._records[uuid]) for uuid in uuids if uuid in self._records}
+
+    def chains(self, uuids: Sequence[str], steps: int, is_back: bool, /) -> Mapping[str, Sequence[Near]]:
+        """Return the parts on the way from each record to its parents, or to its first children, nearest first."""
+        keys = {stored.id: key for key, stored in self._keyed()}
+        chains: dict[str, list[Near]] = {}
+        for uuid in uuids:
+            way, at = [uuid], uuid
+            while len(way) <= steps and (following := self._step(at, is_back)) and following not in way:
+                at = following
+                way.append(at)
+            chains[uuid] = [
+                Near(key=keys[stored.id], kind=stored.part.kind)
+                for one in way[1:]
+                for stored in sorted(self._stored(one), key=lambda stored: stored.part.block, reverse=is_back)
+                if stored.repeats is None
+            ]
+        return chains
 
     def children(self, uuid: str, /) -> list[Link]:
         """Return the records whose parent this is, in order of their homes."""
@@ -125,6 +164,10 @@ class MemoryBackend:
     def values(self, name: str, /) -> list[str]:
         """Return the values there are of a filter, those that most sessions have first."""
         return listing.values(self._held(), name)
+
+    def headings(self, ids: Sequence[str], /) -> Mapping[str, Session]:
+        """Return what the sessions with these ids are known by; a missing one is left out."""
+        return self.named(ids)
 
     def facts(self, session: str, /) -> list[Fact]:
         """Return what is known of a session and its agents."""
@@ -292,6 +335,20 @@ class MemoryBackend:
         named = parts(self._records[first[0]])
         return next(part_id for part_id, other in named.items() if key(other) == first)
 
+    def _step(self, uuid: str, is_back: bool) -> str | None:
+        """Go to the parent of a record, past a break to the logical one, or to its first child."""
+        if uuid not in self._records:
+            return None
+        if is_back:
+            here = link(self._records[uuid])
+            return next((one for one in (here.parent, here.logical_parent) if one in self._records), None)
+        children = self.children(uuid)
+        return min(children, key=lambda one: one.places[0].line).uuid if children else None
+
+    def _keyed(self) -> Iterator[tuple[int, Stored]]:
+        """Yield every part with a key that stays the same as long as nothing is written."""
+        return enumerate(stored for holding in self.everything() for stored in holding.parts)
+
     def _held(self) -> census.Held:
         return census.Held(
             files=list(self._files.values()),
@@ -304,7 +361,3 @@ class MemoryBackend:
 
 def _columns(entry: Entry) -> tuple[list[Record], list[Sequence[Part]]]:
     return list(entry.change.records), list(entry.parts)
-
-
-def _words(text: str) -> list[str]:
-    return re.findall(r"\w+", text.lower())

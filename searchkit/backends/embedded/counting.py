@@ -1,0 +1,68 @@
+"""Counts the parts that answer a query by their values: projects, tools, kinds, months."""
+
+import sqlite3
+from collections import Counter
+from collections.abc import Mapping
+from datetime import datetime
+
+from searchkit.backends.embedded import sessions as telling
+from searchkit.backends.embedded.asking import rows_in
+from searchkit.backends.embedded.finding import Search, wanted
+from searchkit.backends.embedded.keyword import ERROR
+from searchkit.backends.embedded.schema import KINDS, ROLES
+from searchkit.backends.embedded.texts import Unpacker
+from searchkit.errors import UsageError
+
+# More different values than any history has sessions.
+MOST_VALUES = 65_000
+# Time is counted in pieces that never cross a month, in any zone: zones differ by quarters of an hour.
+_QUARTER_HOUR = 15 * 60 * 1000
+FACETS = ("project", "session", "title", "branch", "model", "tool", "kind", "role", "agent", "is", "month")
+
+
+def facet(search: Search, connection: sqlite3.Connection, unpacker: Unpacker, name: str) -> Mapping[str, int]:
+    """Return how many parts have which value, the most frequent first; months in order."""
+    if name not in FACETS:
+        raise UsageError(f"{name} is not a facet", f"use one of {', '.join(FACETS)}")
+    if name == "month":
+        return _months(search)
+    if name == "kind" or name == "role":
+        known = KINDS if name == "kind" else ROLES
+        return _named(_counts(search, name), {number: value.value for number, value in enumerate(known)})
+    if name == "is":
+        return _named(_counts(search, "state"), {ERROR: "error"}, "sidechain")
+    if name in ("tool", "agent"):
+        counts = _counts(search, name)
+        return _named(counts, dict(rows_in(connection, "SELECT id, name FROM names WHERE id IN", list(counts))))
+    if name in ("branch", "model"):
+        counts = _counts(search, "context")
+        statement = f"SELECT id, {name} FROM contexts WHERE {name} IS NOT NULL AND id IN"
+        return _named(counts, dict(rows_in(connection, statement, list(counts))))
+    counts = _counts(search, "session")
+    numbers = [number for number in counts if number]
+    found = zip(numbers, telling.sessions(connection, unpacker, numbers), strict=True)
+    attribute = {"project": "project", "session": "id", "title": "title"}[name]
+    return _named(counts, {number: getattr(session, attribute) or "" for number, session in found})
+
+
+def _counts(search: Search, field: str) -> dict[int, int]:
+    """Let Tantivy count by one of its numbers."""
+    ask = {"values": {"terms": {"field": field, "size": MOST_VALUES}}}
+    buckets = search.searcher.aggregate(wanted(search), ask)["values"]["buckets"]
+    return {int(bucket["key"]): int(bucket["doc_count"]) for bucket in buckets}
+
+
+def _named(counts: Mapping[int, int], names: Mapping[int, str], other: str = "") -> dict[str, int]:
+    total: Counter[str] = Counter()
+    for number, count in counts.items():
+        total[names.get(number, other)] += count
+    return {name: count for name, count in sorted(total.items(), key=lambda item: (-item[1], item[0])) if name}
+
+
+def _months(search: Search) -> dict[str, int]:
+    ask = {"values": {"histogram": {"field": "time", "interval": _QUARTER_HOUR, "min_doc_count": 1}}}
+    buckets = search.searcher.aggregate(wanted(search), ask)["values"]["buckets"]
+    total: Counter[str] = Counter()
+    for bucket in buckets:
+        total[datetime.fromtimestamp(float(bucket["key"]) / 1000).strftime("%Y-%m")] += int(bucket["doc_count"])
+    return dict(sorted(total.items()))

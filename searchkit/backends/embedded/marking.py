@@ -1,0 +1,163 @@
+"""Where in a text something stands that a query asks for: in any form, inside names, without accents."""
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from functools import lru_cache
+from itertools import takewhile
+from typing import NamedTuple
+
+import tantivy
+
+from searchkit.backends.embedded.analysis import name_parts, words
+from searchkit.backends.embedded.forms import stem
+from searchkit.backends.embedded.stopwords import STOP_WORDS
+from searchkit.questions import Match, Query, Term
+
+# A passage is cut around the first of so many, so far into a text, and nobody reads more of them.
+MOST_MARKS = 200
+MOST_CHARACTERS = 200_000
+_WORD_END = re.compile(r"[^\W_]*")
+# The rest of a part of a name such as `getUserName`.
+_NAME_PART_END = re.compile(r"[A-Z]*[a-z0-9]*")
+
+Marks = list[tuple[int, int]]
+
+
+class _Wanted(NamedTuple):
+    """What to look for: beginnings of words and the stems they must have, pieces of text, and patterns."""
+
+    beginnings: frozenset[str]
+    stems: frozenset[str]
+    prefixes: frozenset[str]
+    pieces: frozenset[str]
+    phrases: tuple[re.Pattern[str], ...]
+    patterns: tuple[str, ...]
+
+
+def marks(query: Query, text: str) -> Marks:
+    """Return the stretches of a text that answer a query, in order, none overlapping another."""
+    wanted = _wanted(query)
+    plain = _folded(text[:MOST_CHARACTERS])
+    small = plain.lower()
+    found: Marks = []
+    for beginning in wanted.beginnings:
+        found += _first(_forms(plain, small, beginning, wanted.stems))
+    for prefix in wanted.prefixes:
+        found += _first(_begun(plain, small, prefix))
+    for piece in wanted.pieces:
+        found += _first((at, at + len(piece)) for at in _places(small, piece))
+    for phrase in wanted.phrases:
+        found += _first(match.span() for match in phrase.finditer(small))
+    for pattern in wanted.patterns:
+        found += _first(_matching(pattern, plain))
+    return _apart(sorted(found))
+
+
+def _forms(plain: str, small: str, beginning: str, stems: frozenset[str]) -> Iterator[tuple[int, int]]:
+    """Yield words, and parts of names, that begin like this and have one of the stems."""
+    for at in _places(small, beginning):
+        if not at or not plain[at - 1].isalnum() or (plain[at].isupper() and not plain[at - 1].isupper()):
+            for ending in (_WORD_END, _NAME_PART_END):
+                end = _end(ending, plain, at)
+                if stem(small[at:end]) in stems:
+                    yield at, end
+                    break
+
+
+def _begun(plain: str, small: str, prefix: str) -> Iterator[tuple[int, int]]:
+    for at in _places(small, prefix):
+        if not at or not plain[at - 1].isalnum():
+            yield at, _end(_WORD_END, plain, at)
+
+
+def _places(text: str, piece: str) -> Iterator[int]:
+    at = text.find(piece)
+    while at >= 0:
+        yield at
+        at = text.find(piece, at + len(piece))
+
+
+def _end(ending: re.Pattern[str], text: str, at: int) -> int:
+    found = ending.match(text, at)
+    return found.end() if found else at
+
+
+def _first(spans: Iterator[tuple[int, int]]) -> Marks:
+    return [span for span, _ in zip(spans, range(MOST_MARKS), strict=False)]
+
+
+def _matching(pattern: str, plain: str) -> Iterator[tuple[int, int]]:
+    """Let Tantivy's engine look, which takes time in proportion to the text whatever the pattern is."""
+    try:
+        analyzer = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.regex(f"(?i){pattern}")).build()
+    except ValueError:
+        return
+    for token in analyzer.pre_tokenize(plain).tokens:
+        yield token.char_offset_from, token.char_offset_to
+
+
+def _apart(found: Marks) -> Marks:
+    """Join what overlaps."""
+    apart: Marks = []
+    for start, end in found:
+        if apart and start < apart[-1][1]:
+            apart[-1] = (apart[-1][0], max(end, apart[-1][1]))
+        else:
+            apart.append((start, end))
+    return apart
+
+
+@lru_cache(64)
+def _wanted(query: Query) -> _Wanted:
+    terms = [term for clause in query.clauses if not clause.is_excluded for term in clause.terms]
+    plain = [term for term in terms if term.match in (Match.WORD, Match.FUZZY)]
+    has_content = any(word not in STOP_WORDS for term in plain for word in words(term.text))
+    found = [word for term in plain for word in (*words(term.text), *name_parts(term.text))]
+    asked = [word for word in found if not (has_content and word in STOP_WORDS)]
+    spaced = [word for word in asked if word.isascii()]
+    return _Wanted(
+        beginnings=frozenset(map(_beginning, spaced)),
+        stems=frozenset(map(stem, spaced)),
+        prefixes=frozenset(_last(term) for term in terms if term.match is Match.PREFIX and words(term.text)),
+        pieces=frozenset(word for word in asked if not word.isascii()),
+        phrases=tuple(_phrase(term.text) for term in terms if term.match is Match.PHRASE and words(term.text)),
+        patterns=tuple(term.text for term in terms if term.match is Match.REGEX),
+    )
+
+
+def _last(term: Term) -> str:
+    return words(term.text)[-1]
+
+
+def _phrase(text: str) -> re.Pattern[str]:
+    """Match words that follow each other, whatever stands between them, or a run without spaces."""
+    found = words(text)
+    if all(word.isascii() for word in found):
+        return re.compile(r"(?<![^\W_])" + r"[\W_]+".join(map(re.escape, found)) + r"(?![^\W_])")
+    return re.compile(r"\s*".join(re.escape(piece) for piece in _folded(text).lower().split()))
+
+
+def _beginning(word: str) -> str:
+    """Return what all forms of a word begin with; a stem can have changed its last letter: retry, retries."""
+    common = stem(word)
+    shared = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(word, common, strict=False)))
+    return word[: max(2, shared - 1)] if common[-1:] in ("e", "i") else word[:shared]
+
+
+def _folded(text: str) -> str:
+    """Take the accents off, letter for letter, so that places stay the same."""
+    return text if text.isascii() else text.translate(_BARE)
+
+
+class _Bare(dict[int, int]):
+    """Letters without their accents, looked up once each."""
+
+    def __missing__(self, letter: int) -> int:
+        bare = unicodedata.normalize("NFD", chr(letter))[0]
+        value = ord(bare) if bare.isascii() else letter
+        self[letter] = value
+        return value
+
+
+_BARE = _Bare()

@@ -1,0 +1,146 @@
+"""Finds parts by looking at all of them: what a query means, said plainly, and no ranking to copy."""
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+
+from searchkit.backends.base import Found, Hit, Order, Stored
+from searchkit.conditions import is_met, is_time_met
+from searchkit.questions import Clause, Condition, Match, Query, Term
+from searchkit.types import Fact, Kind
+
+_WORD = re.compile(r"[^\W_]+")
+
+
+def find(parts: Iterable[tuple[int, Stored]], facts: Iterable[Fact], query: Query, limit: int, order: Order) -> Found:
+    """Return the parts that hold most of what is asked for."""
+    known = list(facts)
+    total, hits, hidden = 0, [], 0
+    wanted = [clause for clause in query.clauses if not clause.is_excluded]
+    for key, stored in parts:
+        if stored.repeats is not None or not _is_wanted(query.clauses, stored.part.text):
+            continue
+        if not is_meant(query.condition, stored, known):
+            hidden += 1
+            continue
+        total += 1
+        held = sum(_holds(clause, stored.part.text) for clause in wanted)
+        share = held / len(wanted) if wanted else 1.0
+        hits.append(_hit(key, stored, share))
+    if order is Order.RELEVANCE and wanted:
+        hits.sort(key=lambda hit: (-hit.score, -(hit.time or 0), hit.key))
+    else:
+        hits.sort(key=lambda hit: (hit.time or 0) * (1 if order is Order.OLDEST else -1))
+    return Found(hits=hits[:limit], total=total, hidden=0 if hits else hidden)
+
+
+def counted(parts: Iterable[Stored], facts: Iterable[Fact], name: str) -> dict[str, int]:
+    """Count parts by a value of theirs, the most frequent first; months in order."""
+    known = list(facts)
+    total: Counter[str] = Counter()
+    for stored in parts:
+        if name == "month":
+            time = stored.link.time
+            total.update([datetime.fromtimestamp(time / 1000).strftime("%Y-%m")] if time else [])
+        else:
+            of_session = [fact for fact in known if fact.session == stored.link.places[0].session]
+            total.update(list(_values(name, stored, of_session))[:1])
+    order = sorted(total.items()) if name == "month" else sorted(total.items(), key=lambda item: (-item[1], item[0]))
+    return dict(order)
+
+
+def is_meant(condition: Condition, stored: Stored, facts: Iterable[Fact]) -> bool:
+    """Say whether all filters and periods hold for a part."""
+    sessions = {place.session for place in stored.link.places}
+    known = [fact for fact in facts if fact.session in sessions]
+    return all(is_met(one, _values(one.name, stored, known)) for one in condition.filters) and all(
+        is_time_met(period, stored.link.time, stored.link.time) for period in condition.periods
+    )
+
+
+def _values(name: str, stored: Stored, facts: Iterable[Fact]) -> Iterator[str]:
+    """Yield what a part has of the thing that a filter asks for."""
+    link, part = stored.link, stored.part
+    direct: dict[str, str | None] = {
+        "branch": link.context.branch,
+        "model": link.context.model,
+        "tool": part.tool,
+        "kind": part.kind.value,
+        "role": part.role.value,
+        "agent": link.places[0].agent,
+    }
+    if direct.get(name):
+        yield direct[name] or ""
+    if name == "session":
+        yield from (place.session for place in link.places if place.session)
+    if name in ("project", "title"):
+        titles = ("custom-title", "ai-title", "summary", "index-title", "index-summary")
+        yield from (fact.value for fact in facts if fact.name in ((name,) if name == "project" else titles))
+    if name == "agent":
+        yield from (fact.value for fact in facts if fact.name == "agent-type" and fact.agent == link.places[0].agent)
+    if name == "is":
+        states = {"error": part.is_error, "sidechain": link.is_sidechain, "summary": part.kind is Kind.SUMMARY}
+        yield from (state for state, holds in states.items() if holds)
+
+
+def _is_wanted(clauses: Iterable[Clause], text: str) -> bool:
+    """Say whether a text holds all that is required, nothing that is excluded, and anything at all."""
+    several = list(clauses)
+    if any(_holds(clause, text) for clause in several if clause.is_excluded):
+        return False
+    asked = [clause for clause in several if not clause.is_excluded]
+    required = [clause for clause in asked if clause.is_required]
+    if required:
+        return all(_holds(clause, text) for clause in required)
+    return not asked or any(_holds(clause, text) for clause in asked)
+
+
+def _holds(clause: Clause, text: str) -> bool:
+    return any(_has(term, words(text), text) for term in clause.terms)
+
+
+def _has(term: Term, held: list[str], text: str) -> bool:
+    asked = words(term.text)
+    if term.match is Match.PREFIX:
+        return bool(asked) and any(word.startswith(asked[-1]) for word in held)
+    if term.match is Match.REGEX:
+        return any(re.search(term.text.lower(), word) for word in held)
+    if term.match is Match.FUZZY:
+        return any(_is_near(asked[0], word) for word in held) if asked else False
+    if term.match is Match.PHRASE:
+        return any(held[at : at + len(asked)] == asked for at in range(len(held)))
+    return any(word in held for word in asked)
+
+
+def words(text: str) -> list[str]:
+    """Return the words of a text, without case and accents."""
+    bare = "".join(letter for letter in unicodedata.normalize("NFD", text) if not unicodedata.combining(letter))
+    return _WORD.findall(bare.lower())
+
+
+def _is_near(one: str, other: str) -> bool:
+    """Say whether two words differ in one letter, or in two that changed places."""
+    if abs(len(one) - len(other)) > 1:
+        return False
+    for at, (a, b) in enumerate(zip(one, other, strict=False)):
+        if a != b:
+            swapped = one[at + 1 : at + 2] + a + one[at + 2 :]
+            return (
+                other[at:] == swapped or one[at + 1 :] in (other[at:], other[at + 1 :]) or one[at:] == other[at + 1 :]
+            )
+    return True
+
+
+def _hit(key: int, stored: Stored, share: float) -> Hit:
+    home = stored.link.places[0]
+    return Hit(
+        key=key,
+        kind=stored.part.kind,
+        session=hash(home.session) if home.session else 0,
+        time=stored.link.time,
+        is_agents=home.agent is not None,
+        score=share,
+        coverage=share,
+    )

@@ -1,0 +1,132 @@
+"""What a search shows in a terminal: for each session its title, where and when, and why it was found."""
+
+from collections.abc import Iterator
+from itertools import takewhile
+
+import click
+
+from searchkit.render.bars import bars
+from searchkit.render.plain import age, count, day, one_line, safe
+from searchkit.render.wrapped import cut, wrapped
+from searchkit.results import Answer, Passage, Result, Shown, Turn
+from searchkit.types import Kind, Role
+
+INDENT = "    "
+# Columns of the names of those who speak.
+SPEAKER_WIDTH = 9
+# Values of a facet that are shown.
+MOST_BARS = 12
+_SPEAKERS = {
+    Kind.PROMPT: "you",
+    Kind.HISTORY: "you",
+    Kind.COMMAND: "you",
+    Kind.TEXT: "claude",
+    Kind.THINKING: "thinking",
+    Kind.TOOL_RESULT: "result",
+}
+
+
+def answer(found: Answer, width: int, now: float, is_explained: bool = False) -> Iterator[str]:
+    """Show the results, best first, each with what led to it and what came of it."""
+    for rank, result in enumerate(found.results, 1):
+        yield from _result(rank, result, width, now)
+        if is_explained:
+            yield INDENT + click.style(_why(result.best), dim=True)
+        yield ""
+
+
+def speaker(turn: Turn | Shown) -> str:
+    """Name who speaks in a part."""
+    stored = turn.stored
+    part = stored.part
+    if part.kind is Kind.TOOL_CALL:
+        return one_line(part.tool or "tool")
+    if part.kind is Kind.PROMPT and (stored.link.places[0].agent or part.role is not Role.USER):
+        return "task"
+    return _SPEAKERS.get(part.kind, part.kind.value)
+
+
+def _result(rank: int, result: Result, width: int, now: float) -> Iterator[str]:
+    best = result.best
+    room = width - len(INDENT)
+    title = one_line(result.session.title if result.session and result.session.title else "(no title)")
+    yield f"{click.style(f'{rank:>2}', bold=True)}  {click.style(cut(title, room), bold=True)}"
+    yield INDENT + click.style(cut(_about(result, now), room), dim=True)
+    before = list(takewhile(lambda turn: not turn.is_hit, result.thread))
+    for turn in before[-1:]:
+        yield INDENT + click.style(_line(turn, room), dim=True)
+    yield from _said(best, room)
+    for other in result.others:
+        yield from _said(other, room, most_lines=1)
+    yield INDENT + click.style(best.stored.id, dim=True)
+
+
+def _about(result: Result, now: float) -> str:
+    """Say where and when: the project's last name, the branch, the age."""
+    stored, session = result.best.stored, result.session
+    project = (session.project if session else None) or stored.link.context.cwd or "no project"
+    home = stored.link.places[0]
+    others = {place.session for place in stored.link.places} - {home.session, None}
+    about = [
+        project.rstrip("/\\").replace("\\", "/").rpartition("/")[2],
+        stored.link.context.branch,
+        f"agent {home.agent}" if home.agent else "",
+        f"{day(stored.link.time)}, {age(stored.link.time, now)}" if stored.link.time else "no date",
+        f"also in {count(len(others), 'session')}" if others else "",
+        "transcript gone" if session and session.is_gone else "",
+    ]
+    return " · ".join(one_line(item) for item in about if item)
+
+
+def _line(turn: Turn, width: int) -> str:
+    said = one_line(turn.stored.part.text[: width * 4])
+    return cut(f"{speaker(turn):<{SPEAKER_WIDTH}.{SPEAKER_WIDTH}} {said}", width)
+
+
+def _said(shown: Shown, width: int, most_lines: int = 4) -> Iterator[str]:
+    """Show who speaks and the passage, marked, in lines that fit."""
+    name = f"{speaker(shown):<{SPEAKER_WIDTH}.{SPEAKER_WIDTH}} "
+    style = "red" if shown.stored.part.is_error else "cyan"
+    lines = list(wrapped(marked(shown.passage), width - len(name)))
+    if len(lines) > most_lines:
+        lines = [*lines[: most_lines - 1], cut(lines[most_lines - 1], width - len(name) - 2) + " …"]
+    for number, line in enumerate(lines):
+        yield INDENT + (click.style(name, fg=style) if number == 0 else " " * len(name)) + line
+
+
+def marked(passage: Passage) -> str:
+    """Mark what was asked for, and leave out what could command the terminal."""
+    pieces, position = [], 0
+    for start, end in passage.highlights:
+        found = click.style(safe(passage.text[start:end]), fg="yellow", bold=True)
+        pieces += [safe(passage.text[position:start]), found]
+        position = end
+    return "".join((*pieces, safe(passage.text[position:])))
+
+
+def _why(shown: Shown) -> str:
+    hit = shown.hit
+    return f"score {hit.score:.3f}: {hit.coverage:.0%} of the question's words, as {hit.kind.value}"
+
+
+def facets(found: Answer, width: int) -> Iterator[str]:
+    """Show how all matches are spread, as small bars."""
+    for name, counts in found.facets.items():
+        yield click.style(name, bold=True)
+        yield from bars(dict(list(counts.items())[:MOST_BARS]), width)
+        if len(counts) > MOST_BARS:
+            yield f"  and {len(counts) - MOST_BARS:,} more"
+        yield ""
+
+
+def remarks(found: Answer) -> Iterator[str]:
+    """Say what nothing held, and what is not searchable yet."""
+    for word, alike in found.suggestions.items():
+        yield f"No {one_line(word)!r} anywhere; did you mean {' or '.join(alike)}?"
+    if found.pending:
+        yield f"{count(found.pending, 'part')} still to be indexed: searchkit index completes it."
+
+
+def footer(found: Answer) -> Iterator[str]:
+    """Say how much more there is, and what to type next."""
+    yield f"{count(found.total, 'match', 'matches')} in {found.seconds * 1000:.0f} ms. Next: searchkit resume 1"

@@ -1,0 +1,95 @@
+"""What `search --json` prints: named fields, a promise to the programs that read them."""
+
+from collections.abc import Sequence
+
+from searchkit import resume
+from searchkit.query import filters
+from searchkit.render.plain import stamp
+from searchkit.results import Answer, Result, Shown, Turn
+
+# What a thread shows of each part, unless all is wanted: a few thousand characters for a result.
+TURN_CHARACTERS = 600
+
+Fields = dict[str, object]
+
+
+def answer(found: Answer, mode: str = "keyword", is_full: bool = False) -> Fields:
+    """Show the answer to a search."""
+    return {
+        "query": {"text": found.query.text, "mode": mode, "filters": filters(found.query.condition)},
+        "coverage": {"parts": found.parts, "embedded": 0, "behind": found.pending},
+        "total": found.total,
+        "took_ms": round(found.seconds * 1000, 1),
+        "results": results(found.results, is_full),
+        "empty_because": empty_because(found),
+        "hidden_by_filters": found.hidden,
+        "did_you_mean": {word: list(alike) for word, alike in found.suggestions.items()},
+        "notes": list(found.query.notes),
+        **({"facets": {name: dict(counts) for name, counts in found.facets.items()}} if found.facets else {}),
+    }
+
+
+def results(found: Sequence[Result], is_full: bool = False) -> list[Fields]:
+    """Show each result with its thread, cut to a few thousand characters unless all is wanted."""
+    return [_result(rank, result, is_full) for rank, result in enumerate(found, 1)]
+
+
+def empty_because(found: Answer) -> str | None:
+    """Say why there is no result: nothing matches, filters keep it away, or it is not indexed yet."""
+    if found.results:
+        return None
+    if found.hidden:
+        return "filtered"
+    return "not_indexed" if found.pending or not found.parts else "no_match"
+
+
+def _result(rank: int, result: Result, is_full: bool) -> Fields:
+    best, session = result.best, result.session
+    stored = best.stored
+    home, *others = stored.link.places
+    return {
+        "rank": rank,
+        "score": round(best.hit.score, 4),
+        "channels": {"keyword": round(best.hit.score, 4)},
+        **_shown(best),
+        "session": home.session,
+        "agent": home.agent,
+        "also_in": sorted({place.session for place in others if place.session} - {home.session}),
+        "project": session.project if session else stored.link.context.cwd,
+        "title": session.title if session else None,
+        "branch": stored.link.context.branch,
+        "model": stored.link.context.model,
+        "thread": [_turn(turn, is_full) for turn in result.thread],
+        "others": [_shown(other) for other in result.others],
+        "resume": resume.command(session) if session else None,
+    }
+
+
+def _shown(shown: Shown) -> Fields:
+    stored = shown.stored
+    return {
+        "uuid": stored.part.uuid,
+        "part": stored.id,
+        "role": stored.part.role.value,
+        "kind": stored.part.kind.value,
+        "tool": stored.part.tool,
+        "is_error": stored.part.is_error,
+        "timestamp": stamp(stored.link.time),
+        "snippet": shown.passage.text,
+        "highlights": [list(span) for span in shown.passage.highlights],
+    }
+
+
+def _turn(turn: Turn, is_full: bool) -> Fields:
+    part = turn.stored.part
+    text = part.text if is_full else part.text[:TURN_CHARACTERS]
+    return {
+        "uuid": part.uuid,
+        "role": part.role.value,
+        "kind": part.kind.value,
+        "tool": part.tool,
+        "timestamp": stamp(turn.stored.link.time),
+        "text": text,
+        **({"cut": len(part.text) - len(text)} if len(text) < len(part.text) else {}),
+        **({"hit": True} if turn.is_hit else {}),
+    }

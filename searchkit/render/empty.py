@@ -1,0 +1,30 @@
+"""Why a search found nothing, and what could have been meant."""
+
+from collections.abc import Callable, Iterator, Sequence
+
+from searchkit.nearest import unknown
+from searchkit.render.plain import count, one_line
+from searchkit.results import Answer
+
+# A pasted text is not shown again.
+MOST_CHARACTERS = 200
+
+
+def reasons(found: Answer, values: Callable[[str], Sequence[str]]) -> Iterator[str]:
+    """Say what stands between the question and an answer; `values` tells which there are of a filter."""
+    if not found.parts and not found.pending:
+        yield "Nothing is indexed yet: run searchkit index."
+        return
+    text = one_line(found.query.text)[:MOST_CHARACTERS]
+    if found.hidden:
+        yield f"Nothing matches with these filters; without them {count(found.hidden, 'part')} would."
+    else:
+        yield f"Nothing matches {text!r}."
+    for value in unknown(found.query.condition, values):
+        near = ", ".join(map(one_line, value.nearest))
+        hint = f"; {'did you mean' if value.are_near else 'there are'} {near}" if near else ""
+        yield f"Nothing has {value.name}:{one_line(value.value)}{hint}."
+    for word, alike in found.suggestions.items():
+        yield f"No {one_line(word)!r} anywhere; did you mean {' or '.join(alike)}?"
+    if found.pending:
+        yield f"{count(found.pending, 'part')} still to be indexed: searchkit index completes it."

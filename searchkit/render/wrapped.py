@@ -1,0 +1,65 @@
+"""Lines that fit: broken between words or cut, by the columns that a terminal gives them."""
+
+import unicodedata
+from collections.abc import Iterator
+
+import click
+
+
+def columns(text: str) -> int:
+    """Count the columns of a text; Chinese, Japanese and Korean characters take two, accents none."""
+    plain = click.unstyle(text)
+    if plain.isascii():
+        return len(plain)
+    return sum(_columns(character) for character in plain)
+
+
+def wrapped(text: str, width: int) -> Iterator[str]:
+    """Break a text that may hold colour codes into lines of at most `width` columns."""
+    line, used = "", 0
+    for word in text.split(" "):
+        for piece in _pieces(word, width):
+            length = columns(piece)
+            if used and used + 1 + length > width:
+                yield line
+                line, used = piece, length
+            else:
+                line, used = (f"{line} {piece}", used + 1 + length) if line else (piece, length)
+    if line:
+        yield line
+
+
+def cut(text: str, width: int) -> str:
+    """Cut a text without colour codes to so many columns, with an ellipsis where it was cut."""
+    if columns(text) <= width:
+        return text
+    used, kept = 0, []
+    for character in text:
+        used += _columns(character)
+        if used > max(1, width - 1):
+            break
+        kept.append(character)
+    return "".join(kept) + "…"
+
+
+def _pieces(word: str, width: int) -> Iterator[str]:
+    """Break a word that no line can hold, where it has no colour codes inside."""
+    if columns(word) <= width or "\x1b" in word:
+        yield word
+        return
+    piece, used = "", 0
+    for character in word:
+        wide = _columns(character)
+        if used + wide > width:
+            yield piece
+            piece, used = "", 0
+        piece, used = piece + character, used + wide
+    yield piece
+
+
+def _columns(character: str) -> int:
+    if character.isascii():
+        return 1
+    if unicodedata.combining(character):
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
