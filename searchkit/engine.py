@@ -79,7 +79,7 @@ class Engine:
         filters: Iterable[tuple[str, str]] = (),
         order: Order = Order.RELEVANCE,
         is_grouped: bool = True,
-        turns: int = 2,
+        turns: int = 1,
         facets: Sequence[str] = (),
     ) -> Answer:
         """Find what answers a question, best first; words are read as on the command line."""
@@ -106,7 +106,7 @@ class Engine:
 
     def pending(self) -> int:
         """Count the parts that are indexed but that a search for words does not reach yet."""
-        return self._open().pending()
+        return self._open().reach().pending
 
     def counts(self) -> Counts:
         """Count what is indexed."""

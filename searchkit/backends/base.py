@@ -84,6 +84,13 @@ class Found(msgspec.Struct, frozen=True, kw_only=True):
     hidden: int = 0
 
 
+class Reach(msgspec.Struct, frozen=True, kw_only=True):
+    """How many parts can be found by their words, and how many are still to be indexed."""
+
+    searchable: int
+    pending: int
+
+
 class Order(StrEnum):
     """What comes first."""
 
@@ -125,11 +132,8 @@ class Backend(Protocol):
     def similar_words(self, word: str, /) -> list[str]:
         """Return words that are held somewhere and differ little from this one, the likeliest first."""
 
-    def searchable(self) -> int:
-        """Count the parts that a search for words reaches."""
-
-    def pending(self) -> int:
-        """Count the parts that a search for words does not reach yet."""
+    def reach(self) -> Reach:
+        """Count the parts that a search for words reaches, and those that it does not reach yet."""
 
     def part(self, part_id: str, /) -> Stored | None:
         """Return one part by its id, `<uuid>#<block>`."""
@@ -137,8 +141,8 @@ class Backend(Protocol):
     def links(self, uuids: Sequence[str], /) -> Mapping[str, Link]:
         """Return the records with these uuids; a missing one is left out."""
 
-    def chains(self, uuids: Sequence[str], steps: int, is_back: bool, /) -> Mapping[str, Sequence[Near]]:
-        """Return the parts on the way from each record to its parents, or to its first children, nearest first."""
+    def chains(self, keys: Sequence[int], steps: int, is_back: bool, /) -> Mapping[int, Sequence[Near]]:
+        """Return the parts on the way from each part's record to its parents or first children, nearest first."""
 
     def children(self, uuid: str, /) -> list[Link]:
         """Return the records whose parent this is, in order of their homes."""

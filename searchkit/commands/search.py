@@ -27,7 +27,7 @@ MODES = ("hybrid", "keyword", "semantic")
 @filter_options
 @click.option("--mode", type=click.Choice(MODES), default="hybrid", help="Which channels are asked; words, so far.")
 @click.option("--limit", default=10, show_default=True, type=click.IntRange(1, 1000), help="How many results.")
-@click.option("--thread", "turns", default=2, show_default=True, type=click.IntRange(0, 50), help="Turns around a hit.")
+@click.option("--thread", "turns", default=1, show_default=True, type=click.IntRange(0, 50), help="Turns around a hit.")
 @click.option("--group", type=click.Choice(["session", "none"]), help="One result a session (default), or every hit.")
 @click.option("--facets", metavar="NAMES", default="", help="Count all matches by these: project,tool,kind,month, ...")
 @click.option("--sort", type=click.Choice(list(Order)), default=Order.RELEVANCE, show_default=True, help="The order.")

@@ -849,7 +849,7 @@ def test_forgotten_words_leave_the_keyword_index(embedded: EmbeddedBackend, tmp_
     embedded.forget([A])
     embedded.follow()
 
-    searcher = Keyword(tmp_path / "index" / "keyword").searcher()
+    searcher = Keyword(tmp_path / "index" / "keyword").searcher
     assert [0, 1] == [searcher.doc_freq("text", word) for word in ("xylophone", "harp")]
 
 

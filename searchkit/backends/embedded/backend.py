@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from searchkit.backends.base import Found, Order, Stored
+from searchkit.backends.base import Found, Order, Reach, Stored
 from searchkit.backends.embedded import finding, reading
 from searchkit.backends.embedded.asking import rows_in
 from searchkit.backends.embedded.catalog import Catalog
@@ -59,28 +59,26 @@ class EmbeddedBackend(Catalog):
 
     def follow(self, on_progress: Callable[[int, int], None] = lambda done, left: None, /) -> None:
         """Bring the derived stores up to date with the catalog; told are parts done and parts left."""
-        if self._uncommitted or self.pending():
+        self._open_keyword().refresh()
+        if self._uncommitted or self.reach().pending:
             self._hand_over(on_progress)
             self._commit()
             self._open_keyword().finish()
 
-    def searchable(self) -> int:
-        """Count the parts that a search for words reaches."""
-        return self._open_keyword().searcher().num_docs
-
-    def pending(self) -> int:
-        """Count the parts that a search for words does not reach yet."""
-        highest = self._open_keyword().highest()
+    def reach(self) -> Reach:
+        """Count the parts that a search for words reaches, and those that it does not reach yet."""
+        keyword = self._open_keyword()
         new = "SELECT count(*) FROM parts WHERE id > ? AND repeats IS NULL"
-        stale = "SELECT count(*) FROM stale"
-        return sum(int(self._connection.execute(*ask).fetchone()[0]) for ask in ((new, (highest,)), (stale,)))
+        counts = ((new, (keyword.highest(),)), ("SELECT count(*) FROM stale",))
+        pending = sum(int(self._connection.execute(*count).fetchone()[0]) for count in counts)
+        return Reach(searchable=keyword.searcher.num_docs, pending=pending)
 
     def findings(self) -> Iterator[Finding]:
         """Yield what is wrong in the transcripts, in the catalog, and in what derives from it."""
         yield from super().findings()
         place = str(self._keyword_directory)
         try:
-            pending = self.pending()
+            pending = self.reach().pending
         except IndexFault as fault:
             yield Finding(kind="index: no word search", file=place, line=0, detail=fault.message)
         else:
@@ -121,7 +119,7 @@ class EmbeddedBackend(Catalog):
 
     def similar_words(self, word: str, /) -> list[str]:
         """Return words that are held somewhere and differ little from this one, the likeliest first."""
-        return similar(self._open_keyword().searcher(), word)
+        return similar(self._open_keyword().searcher, word)
 
     def close(self) -> None:
         """Release what is held."""
@@ -130,7 +128,7 @@ class EmbeddedBackend(Catalog):
 
     def _search(self, query: Query) -> finding.Search:
         keyword = self._open_keyword()
-        searcher = keyword.searcher()
+        searcher = keyword.refresh()
         asked = Matcher(searcher, keyword.schema).ask(query)
         narrowing = []
         if query.condition.filters or query.condition.periods:

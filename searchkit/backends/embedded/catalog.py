@@ -59,6 +59,7 @@ class Catalog:
         # Asked for by every search, and good until somebody writes.
         self._headings: dict[str, Heading] = {}
         self._headings_version = 0
+        self._summaries: dict[int, str] = {}
 
     def checkpoints(self) -> Mapping[str, bytes]:
         """Return the checkpoint of every file that was read."""
@@ -98,10 +99,10 @@ class Catalog:
             found = reading.links(self._connection, "uuid", [uuid_key(uuid) for uuid in uuids])
             return {link.uuid: link for link in found}
 
-    def chains(self, uuids: Sequence[str], steps: int, is_back: bool, /) -> dict[str, list[Near]]:
-        """Return the parts on the way from each record to its parents, or to its first children, nearest first."""
+    def chains(self, keys: Sequence[int], steps: int, is_back: bool, /) -> dict[int, list[Near]]:
+        """Return the parts on the way from each part's record to its parents or first children, nearest first."""
         with self._reading():
-            return reading.chains(self._connection, [uuid_key(uuid) for uuid in uuids], steps, is_back)
+            return reading.chains(self._connection, keys, steps, is_back)
 
     def children(self, uuid: str, /) -> list[Link]:
         """Return the records whose parent this is, in order of their homes."""
@@ -141,10 +142,11 @@ class Catalog:
             version = self._connection.execute("PRAGMA data_version").fetchone()[0]
             if version != self._headings_version:
                 self._headings, self._headings_version = {}, version
+                self._summaries = telling.summaries_of(self._connection)
             wanted = [id for id in ids if id not in self._headings]
             if wanted:
                 chosen = choosing.named(self._connection, wanted)
-                found = telling.headings(self._connection, self._unpacker, chosen).values()
+                found = telling.headings(self._connection, self._unpacker, chosen, self._summaries).values()
                 self._headings.update({heading.id: heading for heading in found})
             return {id: self._headings[id] for id in ids if id in self._headings}
 
@@ -246,7 +248,7 @@ class Catalog:
     def _transaction(self) -> Iterator[None]:
         with _mapped(self._path):
             self._connection.execute("BEGIN IMMEDIATE")
-            self._headings.clear()
+            self._headings_version = 0
             try:
                 yield
                 self._connection.execute("COMMIT")

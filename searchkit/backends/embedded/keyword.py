@@ -60,16 +60,18 @@ class Keyword:
             self._index = tantivy.Index(_schema(), path=str(directory), reuse=True)
             self._index.register_tokenizer(_ANALYZER_NAME, ANALYZER)
         self.schema = self._index.schema
+        self.searcher = self.refresh()
 
-    def searcher(self) -> tantivy.Searcher:
-        """Return what searches the last commit."""
+    def refresh(self) -> tantivy.Searcher:
+        """Return what searches the last commit; `searcher` is that too, until this is called again."""
         with self._damage():
             self._index.reload()
-            return self._index.searcher()
+            self.searcher = self._index.searcher()
+        return self.searcher
 
     def highest(self) -> int:
-        """Return the highest number of a part in the last commit, 0 where it is empty."""
-        searcher = self.searcher()
+        """Return the highest number of a part in the commit that is searched, 0 where it is empty."""
+        searcher = self.searcher
         state = (searcher.num_docs, searcher.num_segments)
         if self._highest is None or self._highest[0] != state:
             with self._damage():
