@@ -21,6 +21,14 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     unreachable: str | None = None
 
 
+class Ranked(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """A hit with its place in the ranking: what its kind weighs, and the final score."""
+
+    hit: Hit
+    weight: float
+    score: float
+
+
 class Passage(msgspec.Struct, frozen=True, kw_only=True):
     """A stretch of a text on one line, and where in it the words are that were asked for."""
 
@@ -38,7 +46,7 @@ class Turn(msgspec.Struct, frozen=True, kw_only=True):
 class Shown(msgspec.Struct, frozen=True, kw_only=True):
     """A hit with its part and the passage to show of it."""
 
-    hit: Hit
+    ranked: Ranked
     stored: Stored
     passage: Passage
 

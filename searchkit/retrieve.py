@@ -4,9 +4,9 @@ import time
 from collections.abc import Sequence
 
 from searchkit import passage, rank, thread
-from searchkit.backends.base import Backend, Hit, Order, Stored
+from searchkit.backends.base import Backend, Order, Stored
 from searchkit.questions import Query
-from searchkit.results import Answer, Result, Shown
+from searchkit.results import Answer, Ranked, Result, Shown
 
 # Over 398 MB of transcripts more than so many found nothing better in the first ten.
 CANDIDATES = 100
@@ -32,8 +32,8 @@ def retrieve(
     candidates = max(CANDIDATES, limit)
     for _ in range(3):
         found = backend.keyword(query, candidates, order)
-        hits = rank.rank(found.hits, query) if order is Order.RELEVANCE else list(found.hits)
-        groups = rank.by_session(hits, limit, PASSAGES) if is_grouped else rank.one_by_one(hits, limit)
+        ranked = (rank.rank if order is Order.RELEVANCE else rank.as_found)(found.hits, query)
+        groups = rank.by_session(ranked, limit, PASSAGES) if is_grouped else rank.one_by_one(ranked, limit)
         if len(groups) >= limit or len(found.hits) >= found.total:
             break
         candidates *= MORE_CANDIDATES
@@ -53,17 +53,19 @@ def retrieve(
     )
 
 
-def _worth_showing(group: list[Hit]) -> list[Hit]:
-    return [hit for hit in group if hit.score >= LEAST_SHARE * group[0].score]
+def _worth_showing(group: list[Ranked]) -> list[Ranked]:
+    return [one for one in group if one.score >= LEAST_SHARE * group[0].score]
 
 
-def _results(backend: Backend, query: Query, groups: Sequence[Sequence[Hit]], turns: int) -> list[Result]:
+def _results(backend: Backend, query: Query, groups: Sequence[Sequence[Ranked]], turns: int) -> list[Result]:
     """Fetch what is shown, all of it at once."""
-    near = thread.nearby(backend, [group[0].key for group in groups], turns)
+    near = thread.nearby(backend, [group[0].hit.key for group in groups], turns)
     around = {key for nearby in near.values() for key in (*nearby.before, *nearby.after)}
-    keys = sorted({hit.key for group in groups for hit in group} | around)
+    keys = sorted({one.hit.key for group in groups for one in group} | around)
     parts = dict(zip(keys, backend.stored(keys), strict=True))
-    shown = [[_shown(backend, query, hit, stored) for hit in group if (stored := parts[hit.key])] for group in groups]
+    shown = [
+        [_shown(backend, query, one, stored) for one in group if (stored := parts[one.hit.key])] for group in groups
+    ]
     shown = [group for group in shown if group]
     homes = [group[0].stored.link.places[0].session for group in shown]
     sessions = backend.headings(sorted({home for home in homes if home}))
@@ -71,13 +73,13 @@ def _results(backend: Backend, query: Query, groups: Sequence[Sequence[Hit]], tu
         Result(
             best=group[0],
             session=sessions.get(home or ""),
-            thread=thread.turns_of(group[0].hit.key, near.get(group[0].hit.key, thread.Nearby([], [])), parts),
+            thread=thread.turns_of(group[0].ranked.hit.key, near, parts),
             others=group[1:],
         )
         for group, home in zip(shown, homes, strict=True)
     ]
 
 
-def _shown(backend: Backend, query: Query, hit: Hit, stored: Stored) -> Shown:
+def _shown(backend: Backend, query: Query, ranked: Ranked, stored: Stored) -> Shown:
     text = stored.part.text
-    return Shown(hit=hit, stored=stored, passage=passage.cut(text, backend.marks(query, text)))
+    return Shown(ranked=ranked, stored=stored, passage=passage.cut(text, backend.marks(query, text)))

@@ -28,9 +28,10 @@ def nearby(backend: Backend, keys: Sequence[int], turns: int) -> dict[int, Nearb
     return {key: Nearby(_nearest(before[key], turns)[::-1], _nearest(after[key], turns)) for key in keys}
 
 
-def turns_of(hit: int, near: Nearby, parts: Mapping[int, Stored | None]) -> list[Turn]:
+def turns_of(hit: int, near: Mapping[int, Nearby], parts: Mapping[int, Stored | None]) -> list[Turn]:
     """Put the conversation around a hit together; what has gone meanwhile is left out."""
-    found = ((key, parts.get(key)) for key in (*near.before, hit, *near.after))
+    before, after = near.get(hit, ([], []))
+    found = ((key, parts.get(key)) for key in (*before, hit, *after))
     return [Turn(stored=stored, is_hit=key == hit) for key, stored in found if stored is not None]
 
 

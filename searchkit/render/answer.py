@@ -7,6 +7,7 @@ import click
 
 from searchkit.render.bars import bars
 from searchkit.render.plain import age, count, day, one_line, safe
+from searchkit.render.understood import understood
 from searchkit.render.wrapped import cut, wrapped
 from searchkit.results import Answer, Passage, Result, Shown, Turn
 from searchkit.types import Kind, Role
@@ -28,6 +29,9 @@ _SPEAKERS = {
 
 def answer(found: Answer, width: int, now: float, is_explained: bool = False) -> Iterator[str]:
     """Show the results, best first, each with what led to it and what came of it."""
+    if is_explained:
+        yield from (click.style(line, dim=True) for line in understood(found.query))
+        yield ""
     for rank, result in enumerate(found.results, 1):
         yield from _result(rank, result, width, now)
         if is_explained:
@@ -105,8 +109,11 @@ def marked(passage: Passage) -> str:
 
 
 def _why(shown: Shown) -> str:
-    hit = shown.hit
-    return f"score {hit.score:.3f}: {hit.coverage:.0%} of the question's words, as {hit.kind.value}"
+    hit, weight = shown.ranked.hit, shown.ranked.weight
+    of_words = f"{hit.score:.3f} of the highest possible"
+    return (
+        f"{shown.ranked.score:.3f} = {of_words} x {weight:.2f} as {hit.kind.value} x {hit.coverage:.0%} covered ^ 0.5"
+    )
 
 
 def facets(found: Answer, width: int) -> Iterator[str]:

@@ -49,8 +49,8 @@ def _result(rank: int, result: Result, is_full: bool) -> Fields:
     home, *others = stored.link.places
     return {
         "rank": rank,
-        "score": round(best.hit.score, 4),
-        "channels": {"keyword": round(best.hit.score, 4)},
+        "score": round(best.ranked.score, 4),
+        "channels": {"keyword": round(best.ranked.hit.score, 4)},
         **_shown(best),
         "session": home.session,
         "agent": home.agent,

@@ -98,7 +98,8 @@ class EmbeddedBackend(Catalog):
 
     def keyword(self, query: Query, limit: int, order: Order = Order.RELEVANCE, /) -> Found:
         """Return the parts that answer a query; repeats are not among them."""
-        return finding.find(self._search(query), limit, order)
+        with self._open_keyword().reading():
+            return finding.find(self._search(query), limit, order)
 
     def stored(self, keys: Sequence[int], /) -> list[Stored | None]:
         """Return the parts of hits, in this order; None for one that is gone or has become a repeat."""
@@ -114,12 +115,14 @@ class EmbeddedBackend(Catalog):
     def facets(self, query: Query, name: str, /) -> Mapping[str, int]:
         """Count the parts that answer a query by one of their values."""
         search = self._search(query)
-        with self._reading():
+        with self._reading(), self._open_keyword().reading():
             return facet(search, self._connection, self._unpacker, name)
 
     def similar_words(self, word: str, /) -> list[str]:
         """Return words that are held somewhere and differ little from this one, the likeliest first."""
-        return similar(self._open_keyword().searcher, word)
+        keyword = self._open_keyword()
+        with keyword.reading():
+            return similar(keyword.searcher, word)
 
     def close(self) -> None:
         """Release what is held."""
@@ -186,7 +189,7 @@ class EmbeddedBackend(Catalog):
             try:
                 self._keyword = Keyword(self._keyword_directory, self._is_writable)
                 if self._is_writable:
-                    self._keyword.highest()
+                    self._keyword.check()
             except IndexDamaged:
                 if not self._is_writable:
                     raise
