@@ -63,7 +63,8 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
 class Answer(msgspec.Struct, frozen=True, kw_only=True):
     """What a search found, or why it found nothing.
 
-    `hidden` counts what only the filters kept away, `pending` the parts that are not searchable yet.
+    `hidden` counts what only the filters kept away, `unseen` what a pattern was not tried on, `pending`
+    the parts that are not searchable yet.
     `suggestions` are words like those that nothing holds.
     """
 
@@ -73,6 +74,7 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     parts: int
     pending: int
     hidden: int = 0
+    unseen: int = 0
     suggestions: Mapping[str, Sequence[str]] = {}
     facets: Mapping[str, Mapping[str, int]] = {}
     seconds: float = 0.0

@@ -75,13 +75,15 @@ class Near(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 class Found(msgspec.Struct, frozen=True, kw_only=True):
     """The best hits, how many there are in all, and the words that nothing holds.
 
-    `hidden` counts, where there is no hit, the parts that only the condition keeps away.
+    `hidden` counts, where there is no hit, the parts that only the condition keeps away, and
+    `unseen` those that a pattern over several words may match and that were not looked at.
     """
 
     hits: Sequence[Hit]
     total: int
     missing: Sequence[str] = ()
     hidden: int = 0
+    unseen: int = 0
 
 
 class Reach(msgspec.Struct, frozen=True, kw_only=True):

@@ -127,7 +127,9 @@ def facets(found: Answer, width: int) -> Iterator[str]:
 
 
 def remarks(found: Answer) -> Iterator[str]:
-    """Say what nothing held, and what is not searchable yet."""
+    """Say what nothing held, what a pattern was not tried on, and what is not searchable yet."""
+    if found.unseen:
+        yield f"The pattern was not tried on {count(found.unseen, 'part')} that may match too; add words or filters."
     for word, alike in found.suggestions.items():
         yield f"No {one_line(word)!r} anywhere; did you mean {' or '.join(alike)}?"
     if found.pending:

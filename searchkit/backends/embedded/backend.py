@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from searchkit.backends.base import Found, Order, Reach, Stored
 from searchkit.backends.embedded import finding, reading
 from searchkit.backends.embedded.asking import rows_in
@@ -13,9 +15,10 @@ from searchkit.backends.embedded.catalog import Catalog
 from searchkit.backends.embedded.counting import facet
 from searchkit.backends.embedded.keyword import Indexed, Keyword
 from searchkit.backends.embedded.layout import KEYWORD
-from searchkit.backends.embedded.marking import marks
+from searchkit.backends.embedded.marking import marks, regexes
 from searchkit.backends.embedded.matching import Matcher
 from searchkit.backends.embedded.narrowing import Narrowing
+from searchkit.backends.embedded.patterns import MOST_LOOKED_AT, all_match, spans_words
 from searchkit.backends.embedded.schema import SIDECHAIN
 from searchkit.backends.embedded.spelling import similar
 from searchkit.errors import IndexDamaged, IndexFault
@@ -98,8 +101,10 @@ class EmbeddedBackend(Catalog):
 
     def keyword(self, query: Query, limit: int, order: Order = Order.RELEVANCE, /) -> Found:
         """Return the parts that answer a query; repeats are not among them."""
+        patterns = [pattern for pattern in regexes(query) if spans_words(pattern)]
         with self._open_keyword().reading():
-            return finding.find(self._search(query), limit, order)
+            found = finding.find(self._search(query), MOST_LOOKED_AT if patterns else limit, order)
+        return self._matching(found, patterns, limit) if patterns else found
 
     def stored(self, keys: Sequence[int], /) -> list[Stored | None]:
         """Return the parts of hits, in this order; None for one that is gone or has become a repeat."""
@@ -128,6 +133,18 @@ class EmbeddedBackend(Catalog):
         """Release what is held."""
         self._release_keyword()
         super().close()
+
+    def _matching(self, found: Found, patterns: Sequence[str], limit: int) -> Found:
+        """Keep the hits whose texts match; the index only knew that they hold pieces of the patterns."""
+        rows = "SELECT id, chunk, start, length FROM parts WHERE id IN"
+        keys = [hit.key for hit in found.hits]
+        with self._reading():
+            places = {key: place for key, *place in rows_in(self._connection, rows, keys)}
+            texts = ((key, self._unpacker.text(*places[key])) for key in sorted(places))
+            matching = {key for key, text in texts if all_match(patterns, text)}
+        hits = [hit for hit in found.hits if hit.key in matching]
+        unseen = found.total - len(found.hits)
+        return msgspec.structs.replace(found, hits=hits[:limit], total=len(hits), unseen=unseen)
 
     def _search(self, query: Query) -> finding.Search:
         keyword = self._open_keyword()

@@ -10,6 +10,7 @@ import tantivy
 from searchkit.backends.embedded.analysis import name_parts, words
 from searchkit.backends.embedded.forms import forms
 from searchkit.backends.embedded.keyword import TEXT
+from searchkit.backends.embedded.patterns import pieces, spans_words
 from searchkit.backends.embedded.stopwords import STOP_WORDS
 from searchkit.questions import Clause, Match, Query, Term
 
@@ -203,9 +204,15 @@ class Matcher:
         return Unit(text, worth, exact.maximum if exact else worth, _best_of(ranking), holding)
 
     def _regex(self, text: str) -> Unit | None:
-        """Ask for words that hold the pattern; one that Tantivy does not take is read as words."""
+        """Ask for words that hold the pattern, or, where it spans several, for those that hold its pieces.
+
+        One that Tantivy does not take is read as words.
+        """
+        wanted = [f".*({_lower(text)}).*"]
+        if spans_words(text):
+            wanted = [f".*{piece}.*" for piece in pieces(text)]
         try:
-            holding = tantivy.Query.regex_query(self._schema, TEXT, f".*({_lower(text)}).*")
+            holding = _all_of(tantivy.Query.regex_query(self._schema, TEXT, one) for one in wanted or [".*"])
         except ValueError:
             return self._joined(text)
         worth = self._rarity(1)

@@ -1,0 +1,77 @@
+"""Patterns that span several words: which words a text must hold to match, and whether it does.
+
+The keyword index knows words, so a pattern inside one word is asked of it. For one that spans
+several, the index gives the parts that hold its literal pieces, and those are looked at.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+
+import tantivy
+
+# What is looked at for one question, the best first: a second's work at the most.
+MOST_LOOKED_AT = 2_000
+# Shorter pieces are in nearly every text.
+_SHORTEST_PIECE = 3
+# What ends a word: any character, white space, and signs that are no word's. Signs of repetition are not among them.
+_BEYOND_A_WORD = re.compile(r"\\[sSWbBn]|\\[^\w\s]|(?<!\\)[.^$]|[\s\"#%&',/:;<=>@_`~!-]|\[\^")
+_ATOM = re.compile(r"\\.|\[(?:\\.|[^\]\\])*\]|\((?:\?[:=!<P][^)]*>?)?|.", re.DOTALL)
+_MAY_BE_ABSENT = re.compile(r"[*?]|\{0|\{,")
+
+
+def spans_words(pattern: str) -> bool:
+    """Say whether a pattern can match more than a part of one word."""
+    return bool(_BEYOND_A_WORD.search(re.sub(r"\[(?!\^)(?:\\.|[^\]\\])*\]", "", pattern)))
+
+
+def pieces(pattern: str) -> list[str]:
+    """Return letters and digits that every match holds, in small letters; of alternatives nothing is certain."""
+    if "|" in pattern or "(?" in pattern:
+        return []
+    found, run = [], ""
+    depth_of_optional = _optional_groups(pattern)
+    for start, atom, after in _atoms(pattern):
+        is_certain = not _MAY_BE_ABSENT.match(after) and not any(a <= start < b for a, b in depth_of_optional)
+        if len(atom) == 1 and atom.isalnum() and is_certain:
+            run += atom.lower()
+            if not re.match(r"[+{]", after):
+                continue
+        elif len(atom) == 1 and atom in "()+":
+            continue
+        found.append(run)
+        run = ""
+    return [piece for piece in (*found, run) if len(piece) >= _SHORTEST_PIECE]
+
+
+def matches(pattern: str, text: str) -> Iterator[tuple[int, int]]:
+    """Yield where a pattern matches; Tantivy's engine takes time in proportion to the text whatever the pattern is."""
+    try:
+        analyzer = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.regex(f"(?i){pattern}")).build()
+    except ValueError:
+        return
+    for token in analyzer.pre_tokenize(text).tokens:
+        yield token.char_offset_from, token.char_offset_to
+
+
+def all_match(patterns: Sequence[str], text: str) -> bool:
+    """Say whether every one of several patterns matches somewhere in a text."""
+    return all(next(matches(pattern, text), None) is not None for pattern in patterns)
+
+
+def _atoms(pattern: str) -> Iterator[tuple[int, str, str]]:
+    for found in _ATOM.finditer(pattern):
+        yield found.start(), found[0], pattern[found.end() :]
+
+
+def _optional_groups(pattern: str) -> list[tuple[int, int]]:
+    """Return the stretches in parentheses that may be absent."""
+    opened: list[int] = []
+    optional = []
+    for start, atom, after in _atoms(pattern):
+        if atom.startswith("("):
+            opened.append(start)
+        elif atom == ")" and opened:
+            begin = opened.pop()
+            if _MAY_BE_ABSENT.match(after):
+                optional.append((begin, start))
+    return optional
