@@ -5,11 +5,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from searchkit.backends.base import Batch, Condition, Holding, Stored
+from searchkit.backends.base import Batch, Condition, Holding, Prepared, Stored
 from searchkit.backends.embedded import census, checks, dump, layout, reading, schema
 from searchkit.backends.embedded.erase import erase_orphans, erase_session
 from searchkit.backends.embedded.keys import parse_part_id, uuid_key
 from searchkit.backends.embedded.names import Names
+from searchkit.backends.embedded.rows import decode, prepare
 from searchkit.backends.embedded.settle import find_parents, settle, unsettled
 from searchkit.backends.embedded.texts import Unpacker
 from searchkit.backends.embedded.writer import Writer
@@ -38,6 +39,8 @@ _OUTSIDE = frozenset(
 class Catalog:
     """An open catalog. Writing wants the index's lock, which the caller holds; reading wants nothing."""
 
+    preparation = "searchkit.backends.embedded.rows:prepare"
+
     def __init__(self, directory: Path, is_writable: bool = False) -> None:
         """Open the catalog in `directory`, making it where it is to be written and is not there."""
         if is_writable:
@@ -62,8 +65,9 @@ class Catalog:
 
     def write(self, batch: Batch, /) -> None:
         """Keep a batch and its checkpoints, all or nothing."""
+        rows = decode(batch.prepared) if isinstance(batch, Prepared) else prepare(batch)
         with self._transaction():
-            Writer(self._connection, self._names).write(batch)
+            Writer(self._connection, self._names, rows).write(batch)
 
     def settle(self) -> None:
         """Decide, for the sessions written to, which parts only repeat others."""

@@ -122,7 +122,7 @@ def _forget_texts(connection: sqlite3.Connection, condition: str) -> None:
             (first, last, chunk),
         ).fetchall()
         packer = Packer(last_number(connection, "chunks") + 1)
-        moved = [(*packer.add(part, unpacker.text(chunk, start, length)), part) for part, start, length in kept]
+        moved = [(*packer.add(part, unpacker.encoded(chunk, start, length)), part) for part, start, length in kept]
         keep_last_number(connection, "chunks", packer.last_chunk)
         execute("DELETE FROM chunks WHERE id = ?", (chunk,))
         connection.executemany("INSERT INTO chunks VALUES (?, ?, ?, ?)", packer.chunks())
