@@ -71,6 +71,8 @@ class Catalog:
 
     def settle(self) -> None:
         """Decide, for the sessions written to, which parts only repeat others."""
+        with _mapped(self._path):
+            self._complete_indexes()
         with self._transaction():
             find_parents(self._connection)
         while sessions := unsettled(self._connection):
@@ -178,6 +180,13 @@ class Catalog:
         execute("PRAGMA secure_delete = FAST")
         if execute("PRAGMA user_version").fetchone()[0] == 0:
             self._connection.executescript(f"BEGIN;{schema.TABLES}PRAGMA user_version = {layout.FORMAT};COMMIT;")
+        else:
+            self._complete_indexes()
+
+    def _complete_indexes(self) -> None:
+        """Make the indexes that a first build did without, where that has not been done."""
+        for statement in schema.LATE_INDEXES:
+            self._connection.execute(statement)
 
     @contextmanager
     def _reading(self) -> Iterator[None]:
