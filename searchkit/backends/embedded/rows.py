@@ -10,7 +10,6 @@ from collections.abc import Iterable, Sequence
 from typing import Any, TypeVar
 
 import msgspec
-import orjson
 
 from searchkit.backends.base import Batch, Entry
 from searchkit.backends.embedded.keys import Key, response_key, uuid_key
@@ -212,9 +211,7 @@ class _Preparation:
         )
 
     def _part(self, part: Part) -> PartRow:
-        fields = None
-        if part.fields:
-            fields = orjson.dumps([(field.name, field.start, field.end) for field in part.fields]).decode()
+        fields = _ENCODE_FIELDS(part.fields).decode() if part.fields else None
         chunk, start, length = self._texts.add(part.text)
         return PartRow(
             part.block,
@@ -272,4 +269,5 @@ def _larger(one: Usage, other: Usage) -> Usage:
     )
 
 
+_ENCODE_FIELDS = msgspec.json.Encoder().encode
 _DECODE = msgspec.msgpack.Decoder(Rows).decode
