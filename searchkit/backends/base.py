@@ -1,6 +1,6 @@
 """The seam towards storage: what the stages ask of a store, whatever it is made of."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from typing import Protocol
 
@@ -24,13 +24,23 @@ from searchkit.types import (
 
 
 class Entry(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
-    """A change with the parts of each of its records."""
+    """A change with the parts of each of its records, or with the number of records that were left behind."""
 
     change: Change
-    parts: Sequence[Sequence[Part]]
+    parts: Sequence[Sequence[Part]] = ()
+    left_behind: int = 0
 
 
 Batch = Sequence[Entry]
+
+
+class Prepared(list[Entry]):
+    """A batch whose records were left in the process that read them; what the backend needs of them comes along."""
+
+    def __init__(self, entries: Iterable[Entry], prepared: msgspec.Raw) -> None:
+        """Take the entries, and what the backend's preparation made of them, encoded."""
+        super().__init__(entries)
+        self.prepared = prepared
 
 
 class Stored(msgspec.Struct, frozen=True, kw_only=True):
@@ -103,6 +113,10 @@ class Order(StrEnum):
 
 class Backend(Protocol):
     """A store of records and parts. Writing a batch twice equals writing it once."""
+
+    @property
+    def preparation(self) -> str | None:
+        """Name, as `module:function`, what may be done with a batch where it was read, before it is written."""
 
     def checkpoints(self) -> Mapping[str, bytes]:
         """Return the checkpoint of every file that was read."""

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from searchkit.backends.base import Batch, Holding, Near, Stored
+from searchkit.backends.base import Batch, Holding, Near, Prepared, Stored
 from searchkit.backends.embedded import census, choosing, layout, reading
 from searchkit.backends.embedded import sessions as telling
 from searchkit.backends.embedded.keys import parse_part_id, uuid_key
@@ -40,6 +40,8 @@ _OUTSIDE = frozenset(
 class Catalog:
     """An open catalog. Writing wants the index's lock, which the caller holds; reading wants nothing."""
 
+    preparation = "searchkit.backends.embedded.rows:prepare"
+
     def __init__(self, directory: Path, is_writable: bool = False) -> None:
         """Open the catalog in `directory`, making it where it is to be written and is not there."""
         if is_writable:
@@ -68,15 +70,19 @@ class Catalog:
 
     def write(self, batch: Batch, /) -> None:
         """Keep a batch and its checkpoints, all or nothing."""
+        from searchkit.backends.embedded.rows import decode, prepare
         from searchkit.backends.embedded.writer import Writer
 
+        rows = decode(batch.prepared) if isinstance(batch, Prepared) else prepare(batch)
         with self._transaction():
-            Writer(self._connection, self._names).write(batch)
+            Writer(self._connection, self._names, rows).write(batch)
 
     def settle(self) -> None:
         """Decide, for the sessions written to, which parts only repeat others."""
         from searchkit.backends.embedded.settle import find_parents, settle, unsettled
 
+        with _mapped(self._path):
+            self._complete_indexes()
         with self._transaction():
             find_parents(self._connection)
         while sessions := unsettled(self._connection):
@@ -230,6 +236,15 @@ class Catalog:
             from searchkit.backends.embedded import schema
 
             self._connection.executescript(f"BEGIN;{schema.TABLES}PRAGMA user_version = {layout.FORMAT};COMMIT;")
+        else:
+            self._complete_indexes()
+
+    def _complete_indexes(self) -> None:
+        """Make the indexes that a first build did without, where that has not been done."""
+        from searchkit.backends.embedded import schema
+
+        for statement in schema.LATE_INDEXES:
+            self._connection.execute(statement)
 
     @contextmanager
     def _reading(self) -> Iterator[None]:

@@ -33,6 +33,8 @@ from searchkit.types import (
 class MemoryBackend:
     """A store that lives as long as its object."""
 
+    preparation = None
+
     def __init__(self) -> None:
         """Begin with nothing."""
         self._files: dict[str, File] = {}
@@ -51,6 +53,7 @@ class MemoryBackend:
         entries = [
             (entry.change, [(record, list(parts)) for record, parts in zip(*_columns(entry), strict=True)])
             for entry in batch
+            if not entry.change.is_passed_over
         ]
         for change, records in entries:
             self._change(change, records)
