@@ -8,6 +8,7 @@ characters.
 """
 
 import re
+import unicodedata
 from collections.abc import Iterator
 
 import tantivy
@@ -50,10 +51,16 @@ ANALYZER = analyzer()
 
 def prepared(text: str) -> tuple[str, str]:
     """Return a text as it is to be indexed, and the parts of the names in it."""
+    text = composed(text)
     encoded = text.encode("utf-8", "replace")
     if not text.isascii() and len(encoded) != len(encoded.translate(None, _UNSPACED_LEADS)):
         text = spaced(text)
     return text, _parts_of_names(encoded)
+
+
+def composed(text: str) -> str:
+    """Join letters with the accents that follow them, which would end a word: Apple's file names come apart."""
+    return text if text.isascii() else unicodedata.normalize("NFC", text)
 
 
 def spaced(text: str) -> str:
@@ -71,7 +78,7 @@ def pairs(run: str) -> list[str]:
 
 def words(text: str) -> list[str]:
     """Take a short text apart as the index does, the parts of its names left out."""
-    return ANALYZER.analyze(spaced(text))
+    return ANALYZER.analyze(spaced(composed(text)))
 
 
 def name_parts(text: str) -> list[str]:

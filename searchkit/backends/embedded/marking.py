@@ -10,16 +10,18 @@ from typing import NamedTuple
 import tantivy
 
 from searchkit.backends.embedded.analysis import name_parts, words
-from searchkit.backends.embedded.forms import stem
+from searchkit.backends.embedded.forms import stem, stems
 from searchkit.backends.embedded.stopwords import STOP_WORDS
 from searchkit.questions import Match, Query, Term
 
 # A passage is cut around the first of so many, so far into a text, and nobody reads more of them.
 MOST_MARKS = 200
 MOST_CHARACTERS = 200_000
-_WORD_END = re.compile(r"[^\W_]*")
-# The rest of a part of a name such as `getUserName`.
-_NAME_PART_END = re.compile(r"[A-Z]*[a-z0-9]*")
+_ACCENTS = "\u0300-\u036f"
+_APART = re.compile(f"[{_ACCENTS}]+")
+_WORD_END = re.compile(rf"(?:[^\W_]|[{_ACCENTS}])*")
+# The rest of a part of a name such as `getUserName` or `parseHTMLPage`.
+_NAME_PART_END = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z0-9]+|[A-Z0-9]*")
 
 Marks = list[tuple[int, int]]
 
@@ -57,12 +59,17 @@ def marks(query: Query, text: str) -> Marks:
 def _forms(plain: str, small: str, beginning: str, stems: frozenset[str]) -> Iterator[tuple[int, int]]:
     """Yield words, and parts of names, that begin like this and have one of the stems."""
     for at in _places(small, beginning):
-        if not at or not plain[at - 1].isalnum() or (plain[at].isupper() and not plain[at - 1].isupper()):
+        if not at or not plain[at - 1].isalnum() or _is_seam(plain, at):
             for ending in (_WORD_END, _NAME_PART_END):
                 end = _end(ending, plain, at)
-                if stem(small[at:end]) in stems:
+                if stem(_APART.sub("", small[at:end])) in stems:
                     yield at, end
                     break
+
+
+def _is_seam(text: str, at: int) -> bool:
+    """Say whether a part of a name begins here: a capital behind a small letter, or before one."""
+    return text[at].isupper() and (not text[at - 1].isupper() or text[at + 1 : at + 2].islower())
 
 
 def _begun(plain: str, small: str, prefix: str) -> Iterator[tuple[int, int]]:
@@ -118,7 +125,7 @@ def _wanted(query: Query) -> _Wanted:
     spaced = [word for word in asked if word.isascii()]
     return _Wanted(
         beginnings=frozenset(map(_beginning, spaced)),
-        stems=frozenset(map(stem, spaced)),
+        stems=frozenset(one for word in spaced for one in stems(word)),
         prefixes=frozenset(_last(term) for term in terms if term.match is Match.PREFIX and words(term.text)),
         pieces=frozenset(word for word in asked if not word.isascii()),
         phrases=tuple(_phrase(term.text) for term in terms if term.match is Match.PHRASE and words(term.text)),

@@ -91,7 +91,8 @@ class Matcher:
 
     def _plain(self, term: Term, skipped: frozenset[str], asked: Asked) -> None:
         """Take a chunk as typed apart: its words, the parts of its names, and the whole of it."""
-        found = [word for word in words(term.text) if word not in skipped]
+        typed = words(term.text)
+        found = [word for word in typed if word not in skipped]
         known = {unit.word for unit in asked.wanted}
         for word in dict.fromkeys(found):
             if word not in known:
@@ -101,8 +102,9 @@ class Matcher:
             unit = None if part in found or part in known else self._word(part, PART_WEIGHT)
             if unit:
                 asked.wanted.append(unit)
-        if 1 < len(found) <= MOST_WHOLE_WORDS:
-            whole = self._phrase(term.text, found, WHOLE_WEIGHT)
+        # `is_error` is more than an error: words that say nothing by themselves tell one name from another.
+        if found and 1 < len(typed) <= MOST_WHOLE_WORDS:
+            whole = self._phrase(term.text, typed, WHOLE_WEIGHT)
             if whole:
                 asked.extras.append(whole)
 
