@@ -20,6 +20,8 @@ _ENDINGS = (
 # `corrigé`, `corrigés`, `corrigée` and `corrigées`, accents folded, to which the stemmer gives two stems.
 _PARTICIPLE = re.compile("(.{3,}?)ee?s?")
 _PARTICIPLE_ENDINGS = ("e", "es", "ee", "ees")
+# Longer words may differ in more places.
+FUZZY_TWO_LENGTH = 8
 # Shorter stems belong to words that have nothing in common.
 _SHORTEST_STEM = 3
 _STEMMER = analyzer(tantivy.Filter.stemmer("english"))
@@ -54,6 +56,11 @@ def forms(word: str) -> tuple[str, ...]:
     made = (base + ending for base in bases for ending in _ENDINGS)
     same = (form for form in made if stem(form) == common)
     return tuple(dict.fromkeys((word, *same, *_participles(word))))
+
+
+def fuzzy_distance(word: str) -> int:
+    """Return in how many letters a word may differ from one that was misspelt."""
+    return 2 if len(word) >= FUZZY_TWO_LENGTH else 1
 
 
 def _participles(word: str) -> list[str]:

@@ -10,7 +10,8 @@ from typing import NamedTuple
 import tantivy
 
 from searchkit.backends.embedded.analysis import name_parts, words
-from searchkit.backends.embedded.forms import stem, stems
+from searchkit.backends.embedded.forms import fuzzy_distance, stem, stems
+from searchkit.backends.embedded.patterns import for_text
 from searchkit.backends.embedded.stopwords import STOP_WORDS
 from searchkit.questions import Match, Query, Term
 
@@ -18,6 +19,7 @@ from searchkit.questions import Match, Query, Term
 MOST_MARKS = 200
 MOST_CHARACTERS = 200_000
 _ACCENTS = "\u0300-\u036f"
+_WORD = re.compile(r"[^\W_]+")
 _APART = re.compile(f"[{_ACCENTS}]+")
 _WORD_END = re.compile(rf"(?:[^\W_]|[{_ACCENTS}])*")
 # The rest of a part of a name such as `getUserName` or `parseHTMLPage`.
@@ -33,8 +35,9 @@ class _Wanted(NamedTuple):
     stems: frozenset[str]
     prefixes: frozenset[str]
     pieces: frozenset[str]
-    phrases: tuple[re.Pattern[str], ...]
+    phrases: tuple[tuple[re.Pattern[str], re.Pattern[str]], ...]
     patterns: tuple[str, ...]
+    misspelt: frozenset[str]
 
 
 def marks(query: Query, text: str) -> Marks:
@@ -49,8 +52,12 @@ def marks(query: Query, text: str) -> Marks:
         found += _first(_begun(plain, small, prefix))
     for piece in wanted.pieces:
         found += _first((at, at + len(piece)) for at in _places(small, piece))
-    for phrase in wanted.phrases:
-        found += _first(match.span() for match in phrase.finditer(small))
+    for phrase, inside_names in wanted.phrases:
+        found += _first(match.span() for match in phrase.finditer(small)) or _first(
+            match.span() for match in inside_names.finditer(small)
+        )
+    for word in wanted.misspelt:
+        found += _first(_similar(small, word))
     for pattern in wanted.patterns:
         found += _first(_matching(pattern, plain))
     return _apart(sorted(found))
@@ -78,6 +85,33 @@ def _begun(plain: str, small: str, prefix: str) -> Iterator[tuple[int, int]]:
             yield at, _end(_WORD_END, plain, at)
 
 
+def _similar(small: str, word: str) -> Iterator[tuple[int, int]]:
+    """Yield words that differ from this one in as many letters as a fuzzy query allows."""
+    distance = fuzzy_distance(word)
+    known: dict[str, bool] = {}
+    for found in _WORD.finditer(small):
+        other = found[0]
+        if abs(len(other) - len(word)) <= distance:
+            if other not in known:
+                known[other] = _difference(other, word) <= distance
+            if known[other]:
+                yield found.span()
+
+
+def _difference(one: str, other: str) -> int:
+    """Count the letters to put in, leave out, replace or swap with their neighbour."""
+    before, above = list[int](), list(range(len(other) + 1))
+    for row, letter in enumerate(one, 1):
+        current = [row]
+        for column, wanted in enumerate(other, 1):
+            cost = min(above[column] + 1, current[-1] + 1, above[column - 1] + (letter != wanted))
+            if row > 1 and column > 1 and letter == other[column - 2] and one[row - 2] == wanted:
+                cost = min(cost, before[column - 2] + 1)
+            current.append(cost)
+        before, above = above, current
+    return above[-1]
+
+
 def _places(text: str, piece: str) -> Iterator[int]:
     at = text.find(piece)
     while at >= 0:
@@ -97,7 +131,7 @@ def _first(spans: Iterator[tuple[int, int]]) -> Marks:
 def _matching(pattern: str, plain: str) -> Iterator[tuple[int, int]]:
     """Let Tantivy's engine look, which takes time in proportion to the text whatever the pattern is."""
     try:
-        analyzer = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.regex(f"(?i){pattern}")).build()
+        analyzer = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.regex(for_text(pattern))).build()
     except ValueError:
         return
     for token in analyzer.pre_tokenize(plain).tokens:
@@ -119,6 +153,7 @@ def _apart(found: Marks) -> Marks:
 def _wanted(query: Query) -> _Wanted:
     terms = [term for clause in query.clauses if not clause.is_excluded for term in clause.terms]
     plain = [term for term in terms if term.match in (Match.WORD, Match.FUZZY)]
+    begun = {_last(term) for term in terms if term.match is Match.PREFIX and words(term.text)}
     has_content = any(word not in STOP_WORDS for term in plain for word in words(term.text))
     found = [word for term in plain for word in (*words(term.text), *name_parts(term.text))]
     asked = [word for word in found if not (has_content and word in STOP_WORDS)]
@@ -126,10 +161,12 @@ def _wanted(query: Query) -> _Wanted:
     return _Wanted(
         beginnings=frozenset(map(_beginning, spaced)),
         stems=frozenset(one for word in spaced for one in stems(word)),
-        prefixes=frozenset(_last(term) for term in terms if term.match is Match.PREFIX and words(term.text)),
-        pieces=frozenset(word for word in asked if not word.isascii()),
+        prefixes=frozenset(word for word in begun if word.isascii()),
+        # Scripts without spaces have no words that could begin.
+        pieces=frozenset(word for word in (*asked, *begun) if not word.isascii()),
         phrases=tuple(_phrase(term.text) for term in terms if term.match is Match.PHRASE and words(term.text)),
         patterns=tuple(term.text for term in terms if term.match is Match.REGEX),
+        misspelt=frozenset(term.text.lower() for term in terms if term.match is Match.FUZZY),
     )
 
 
@@ -137,12 +174,14 @@ def _last(term: Term) -> str:
     return words(term.text)[-1]
 
 
-def _phrase(text: str) -> re.Pattern[str]:
-    """Match words that follow each other, whatever stands between them, or a run without spaces."""
+def _phrase(text: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """Match words that follow each other, whatever stands between them, or a run without spaces; and parts of names."""
     found = words(text)
     if all(word.isascii() for word in found):
-        return re.compile(r"(?<![^\W_])" + r"[\W_]+".join(map(re.escape, found)) + r"(?![^\W_])")
-    return re.compile(r"\s*".join(re.escape(piece) for piece in _folded(text).lower().split()))
+        strict = r"(?<![^\W_])" + r"[\W_]+".join(map(re.escape, found)) + r"(?![^\W_])"
+        return re.compile(strict), re.compile(r"[\W_]*".join(map(re.escape, found)))
+    run = re.compile(r"\s*".join(re.escape(piece) for piece in _folded(text).lower().split()))
+    return run, run
 
 
 def _beginning(word: str) -> str:

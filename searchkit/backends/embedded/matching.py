@@ -8,8 +8,9 @@ from typing import NamedTuple
 import tantivy
 
 from searchkit.backends.embedded.analysis import name_parts, words
-from searchkit.backends.embedded.forms import forms
+from searchkit.backends.embedded.forms import forms, fuzzy_distance
 from searchkit.backends.embedded.keyword import TEXT
+from searchkit.backends.embedded.patterns import for_terms
 from searchkit.backends.embedded.stopwords import STOP_WORDS
 from searchkit.questions import Clause, Match, Query, Term
 
@@ -25,8 +26,6 @@ MOST_PREFIXED = 50
 # The rarest words of a pasted text decide; more of them only cost time.
 MOST_UNITS = 48
 MOST_WHOLE_WORDS = 12
-# Longer words may differ in more places.
-FUZZY_TWO_LENGTH = 8
 # BM25 with Tantivy's k1 of 1.2 gives a word at most its rarity times this.
 BM25_MAXIMUM = 2.2
 
@@ -197,8 +196,7 @@ class Matcher:
         found = words(text)
         if len(found) != 1:
             return self._joined(text)
-        distance = 2 if len(found[0]) >= FUZZY_TWO_LENGTH else 1
-        holding = tantivy.Query.fuzzy_term_query(self._schema, TEXT, found[0], distance)
+        holding = tantivy.Query.fuzzy_term_query(self._schema, TEXT, found[0], fuzzy_distance(found[0]))
         exact = self._word(found[0])
         worth = exact.worth if exact else self._rarity(1)
         ranking = [tantivy.Query.const_score_query(holding, worth), *([exact.ranking] if exact else [])]
@@ -207,9 +205,10 @@ class Matcher:
     def _regex(self, text: str) -> Unit | None:
         """Ask for words that hold the pattern; one that Tantivy does not take is read as words."""
         try:
-            holding = tantivy.Query.regex_query(self._schema, TEXT, f".*({_lower(text)}).*")
+            several = [tantivy.Query.regex_query(self._schema, TEXT, pattern) for pattern in for_terms(text)]
         except ValueError:
             return self._joined(text)
+        holding = several[0] if len(several) == 1 else _all_of(several)
         worth = self._rarity(1)
         return Unit(text, worth, worth, tantivy.Query.const_score_query(holding, worth), holding)
 
@@ -266,8 +265,3 @@ def _any(queries: Iterable[tantivy.Query]) -> tantivy.Query:
 
 def _all_of(queries: Iterable[tantivy.Query]) -> tantivy.Query:
     return tantivy.Query.boolean_query([(tantivy.Occur.Must, query) for query in queries])
-
-
-def _lower(pattern: str) -> str:
-    """Put a pattern into small letters, as the words are, but not the signs behind a backslash."""
-    return re.sub(r"\\.|[^\\]+", lambda piece: piece[0] if piece[0][0] == "\\" else piece[0].lower(), pattern)
