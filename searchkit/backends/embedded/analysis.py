@@ -8,6 +8,7 @@ characters.
 """
 
 import re
+import unicodedata
 from collections.abc import Iterator
 
 import tantivy
@@ -22,6 +23,9 @@ _UNSPACED = re.compile(
 )
 # The first bytes of all of these in UTF-8: a text without them need not be searched for runs.
 _UNSPACED_LEADS = bytes([0xE0, 0xE1, *range(0xE3, 0xF1)])
+# Stands between the parts of two names, so that no phrase reaches from one into the other. A Tifinagh letter by
+# itself, because only what is indexed takes up a place; the index grows by one part in a hundred.
+_BETWEEN_NAMES = " \u2d63 "
 # Names recur: the parts of so many of them are remembered.
 MOST_NAMES = 100_000
 
@@ -50,10 +54,16 @@ ANALYZER = analyzer()
 
 def prepared(text: str) -> tuple[str, str]:
     """Return a text as it is to be indexed, and the parts of the names in it."""
+    text = composed(text)
     encoded = text.encode("utf-8", "replace")
     if not text.isascii() and len(encoded) != len(encoded.translate(None, _UNSPACED_LEADS)):
         text = spaced(text)
     return text, _parts_of_names(encoded)
+
+
+def composed(text: str) -> str:
+    """Join letters with the accents that follow them, which would end a word: Apple's file names come apart."""
+    return text if text.isascii() else unicodedata.normalize("NFC", text)
 
 
 def spaced(text: str) -> str:
@@ -71,12 +81,13 @@ def pairs(run: str) -> list[str]:
 
 def words(text: str) -> list[str]:
     """Take a short text apart as the index does, the parts of its names left out."""
-    return ANALYZER.analyze(spaced(text))
+    return ANALYZER.analyze(spaced(composed(text)))
 
 
 def name_parts(text: str) -> list[str]:
     """Return the parts of the names in a text that join words by capitals."""
-    return ANALYZER.analyze(_parts_of_names(text.encode("utf-8", "replace")))
+    parts = _parts_of_names(text.encode("utf-8", "replace"))
+    return ANALYZER.analyze(parts.replace(_BETWEEN_NAMES, " "))
 
 
 def _parts_of_names(text: bytes) -> str:
@@ -85,7 +96,7 @@ def _parts_of_names(text: bytes) -> str:
         return ""
     if len(_parts_of) > MOST_NAMES:
         _parts_of.clear()
-    return " ".join(_parts_of.get(name) or _take_apart(name) for name in found)
+    return _BETWEEN_NAMES.join(_parts_of.get(name) or _take_apart(name) for name in found)
 
 
 def _joined_names(text: bytes) -> Iterator[bytes]:

@@ -8,7 +8,7 @@ from itertools import takewhile
 from typing import NamedTuple
 
 from searchkit.backends.embedded.analysis import name_parts, words
-from searchkit.backends.embedded.forms import stem
+from searchkit.backends.embedded.forms import fuzzy_distance, stem, stems
 from searchkit.backends.embedded.patterns import matches
 from searchkit.backends.embedded.stopwords import STOP_WORDS
 from searchkit.questions import Match, Query, Term
@@ -16,9 +16,12 @@ from searchkit.questions import Match, Query, Term
 # A passage is cut around the first of so many, so far into a text, and nobody reads more of them.
 MOST_MARKS = 200
 MOST_CHARACTERS = 200_000
-_WORD_END = re.compile(r"[^\W_]*")
-# The rest of a part of a name such as `getUserName`.
-_NAME_PART_END = re.compile(r"[A-Z]*[a-z0-9]*")
+_ACCENTS = "\u0300-\u036f"
+_WORD = re.compile(r"[^\W_]+")
+_APART = re.compile(f"[{_ACCENTS}]+")
+_WORD_END = re.compile(rf"(?:[^\W_]|[{_ACCENTS}])*")
+# The rest of a part of a name such as `getUserName` or `parseHTMLPage`.
+_NAME_PART_END = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z0-9]+|[A-Z0-9]*")
 
 Marks = list[tuple[int, int]]
 
@@ -30,8 +33,9 @@ class _Wanted(NamedTuple):
     stems: frozenset[str]
     prefixes: frozenset[str]
     pieces: frozenset[str]
-    phrases: tuple[re.Pattern[str], ...]
+    phrases: tuple[tuple[re.Pattern[str], re.Pattern[str]], ...]
     patterns: tuple[str, ...]
+    misspelt: frozenset[str]
 
 
 def marks(query: Query, text: str) -> Marks:
@@ -46,8 +50,12 @@ def marks(query: Query, text: str) -> Marks:
         found += _first(_begun(plain, small, prefix))
     for piece in wanted.pieces:
         found += _first((at, at + len(piece)) for at in _places(small, piece))
-    for phrase in wanted.phrases:
-        found += _first(match.span() for match in phrase.finditer(small))
+    for phrase, inside_names in wanted.phrases:
+        found += _first(match.span() for match in phrase.finditer(small)) or _first(
+            match.span() for match in inside_names.finditer(small)
+        )
+    for word in wanted.misspelt:
+        found += _first(_similar(small, word))
     for pattern in wanted.patterns:
         found += _first(matches(pattern, plain))
     return _apart(sorted(found))
@@ -62,18 +70,50 @@ def regexes(query: Query) -> list[str]:
 def _forms(plain: str, small: str, beginning: str, stems: frozenset[str]) -> Iterator[tuple[int, int]]:
     """Yield words, and parts of names, that begin like this and have one of the stems."""
     for at in _places(small, beginning):
-        if not at or not plain[at - 1].isalnum() or (plain[at].isupper() and not plain[at - 1].isupper()):
+        if not at or not plain[at - 1].isalnum() or _is_seam(plain, at):
             for ending in (_WORD_END, _NAME_PART_END):
                 end = _end(ending, plain, at)
-                if stem(small[at:end]) in stems:
+                if stem(_APART.sub("", small[at:end])) in stems:
                     yield at, end
                     break
+
+
+def _is_seam(text: str, at: int) -> bool:
+    """Say whether a part of a name begins here: a capital behind a small letter, or before one."""
+    return text[at].isupper() and (not text[at - 1].isupper() or text[at + 1 : at + 2].islower())
 
 
 def _begun(plain: str, small: str, prefix: str) -> Iterator[tuple[int, int]]:
     for at in _places(small, prefix):
         if not at or not plain[at - 1].isalnum():
             yield at, _end(_WORD_END, plain, at)
+
+
+def _similar(small: str, word: str) -> Iterator[tuple[int, int]]:
+    """Yield words that differ from this one in as many letters as a fuzzy query allows."""
+    distance = fuzzy_distance(word)
+    known: dict[str, bool] = {}
+    for found in _WORD.finditer(small):
+        other = found[0]
+        if abs(len(other) - len(word)) <= distance:
+            if other not in known:
+                known[other] = _difference(other, word) <= distance
+            if known[other]:
+                yield found.span()
+
+
+def _difference(one: str, other: str) -> int:
+    """Count the letters to put in, leave out, replace or swap with their neighbour."""
+    before, above = list[int](), list(range(len(other) + 1))
+    for row, letter in enumerate(one, 1):
+        current = [row]
+        for column, wanted in enumerate(other, 1):
+            cost = min(above[column] + 1, current[-1] + 1, above[column - 1] + (letter != wanted))
+            if row > 1 and column > 1 and letter == other[column - 2] and one[row - 2] == wanted:
+                cost = min(cost, before[column - 2] + 1)
+            current.append(cost)
+        before, above = above, current
+    return above[-1]
 
 
 def _places(text: str, piece: str) -> Iterator[int]:
@@ -107,17 +147,20 @@ def _apart(found: Marks) -> Marks:
 def _wanted(query: Query) -> _Wanted:
     terms = [term for clause in query.clauses if not clause.is_excluded for term in clause.terms]
     plain = [term for term in terms if term.match in (Match.WORD, Match.FUZZY)]
+    begun = {_last(term) for term in terms if term.match is Match.PREFIX and words(term.text)}
     has_content = any(word not in STOP_WORDS for term in plain for word in words(term.text))
     found = [word for term in plain for word in (*words(term.text), *name_parts(term.text))]
     asked = [word for word in found if not (has_content and word in STOP_WORDS)]
     spaced = [word for word in asked if word.isascii()]
     return _Wanted(
         beginnings=frozenset(map(_beginning, spaced)),
-        stems=frozenset(map(stem, spaced)),
-        prefixes=frozenset(_last(term) for term in terms if term.match is Match.PREFIX and words(term.text)),
-        pieces=frozenset(word for word in asked if not word.isascii()),
+        stems=frozenset(one for word in spaced for one in stems(word)),
+        prefixes=frozenset(word for word in begun if word.isascii()),
+        # Scripts without spaces have no words that could begin.
+        pieces=frozenset(word for word in (*asked, *begun) if not word.isascii()),
         phrases=tuple(_phrase(term.text) for term in terms if term.match is Match.PHRASE and words(term.text)),
         patterns=tuple(regexes(query)),
+        misspelt=frozenset(term.text.lower() for term in terms if term.match is Match.FUZZY),
     )
 
 
@@ -125,12 +168,14 @@ def _last(term: Term) -> str:
     return words(term.text)[-1]
 
 
-def _phrase(text: str) -> re.Pattern[str]:
-    """Match words that follow each other, whatever stands between them, or a run without spaces."""
+def _phrase(text: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """Match words that follow each other, whatever stands between them, or a run without spaces; and parts of names."""
     found = words(text)
     if all(word.isascii() for word in found):
-        return re.compile(r"(?<![^\W_])" + r"[\W_]+".join(map(re.escape, found)) + r"(?![^\W_])")
-    return re.compile(r"\s*".join(re.escape(piece) for piece in _folded(text).lower().split()))
+        strict = r"(?<![^\W_])" + r"[\W_]+".join(map(re.escape, found)) + r"(?![^\W_])"
+        return re.compile(strict), re.compile(r"[\W_]*".join(map(re.escape, found)))
+    run = re.compile(r"\s*".join(re.escape(piece) for piece in _folded(text).lower().split()))
+    return run, run
 
 
 def _beginning(word: str) -> str:

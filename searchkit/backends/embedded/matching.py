@@ -8,9 +8,9 @@ from typing import NamedTuple
 import tantivy
 
 from searchkit.backends.embedded.analysis import name_parts, words
-from searchkit.backends.embedded.forms import forms
+from searchkit.backends.embedded.forms import forms, fuzzy_distance
 from searchkit.backends.embedded.keyword import TEXT
-from searchkit.backends.embedded.patterns import pieces, spans_words
+from searchkit.backends.embedded.patterns import for_term, pieces, spans_words
 from searchkit.backends.embedded.stopwords import STOP_WORDS
 from searchkit.questions import Clause, Match, Query, Term
 
@@ -26,8 +26,6 @@ MOST_PREFIXED = 50
 # The rarest words of a pasted text decide; more of them only cost time.
 MOST_UNITS = 48
 MOST_WHOLE_WORDS = 12
-# Longer words may differ in more places.
-FUZZY_TWO_LENGTH = 8
 # BM25 with Tantivy's k1 of 1.2 gives a word at most its rarity times this.
 BM25_MAXIMUM = 2.2
 
@@ -92,7 +90,8 @@ class Matcher:
 
     def _plain(self, term: Term, skipped: frozenset[str], asked: Asked) -> None:
         """Take a chunk as typed apart: its words, the parts of its names, and the whole of it."""
-        found = [word for word in words(term.text) if word not in skipped]
+        typed = words(term.text)
+        found = [word for word in typed if word not in skipped]
         known = {unit.word for unit in asked.wanted}
         for word in dict.fromkeys(found):
             if word not in known:
@@ -102,8 +101,9 @@ class Matcher:
             unit = None if part in found or part in known else self._word(part, PART_WEIGHT)
             if unit:
                 asked.wanted.append(unit)
-        if 1 < len(found) <= MOST_WHOLE_WORDS:
-            whole = self._phrase(term.text, found, WHOLE_WEIGHT)
+        # `is_error` is more than an error: words that say nothing by themselves tell one name from another.
+        if found and 1 < len(typed) <= MOST_WHOLE_WORDS:
+            whole = self._phrase(term.text, typed, WHOLE_WEIGHT)
             if whole:
                 asked.extras.append(whole)
 
@@ -196,8 +196,7 @@ class Matcher:
         found = words(text)
         if len(found) != 1:
             return self._joined(text)
-        distance = 2 if len(found[0]) >= FUZZY_TWO_LENGTH else 1
-        holding = tantivy.Query.fuzzy_term_query(self._schema, TEXT, found[0], distance)
+        holding = tantivy.Query.fuzzy_term_query(self._schema, TEXT, found[0], fuzzy_distance(found[0]))
         exact = self._word(found[0])
         worth = exact.worth if exact else self._rarity(1)
         ranking = [tantivy.Query.const_score_query(holding, worth), *([exact.ranking] if exact else [])]
@@ -208,9 +207,7 @@ class Matcher:
 
         One that Tantivy does not take is read as words.
         """
-        wanted = [f".*({_lower(text)}).*"]
-        if spans_words(text):
-            wanted = [f".*{piece}.*" for piece in pieces(text)]
+        wanted = [f".*{piece}.*" for piece in pieces(text)] if spans_words(text) else [for_term(text)]
         try:
             holding = _all_of(tantivy.Query.regex_query(self._schema, TEXT, one) for one in wanted or [".*"])
         except ValueError:
@@ -271,8 +268,3 @@ def _any(queries: Iterable[tantivy.Query]) -> tantivy.Query:
 
 def _all_of(queries: Iterable[tantivy.Query]) -> tantivy.Query:
     return tantivy.Query.boolean_query([(tantivy.Occur.Must, query) for query in queries])
-
-
-def _lower(pattern: str) -> str:
-    """Put a pattern into small letters, as the words are, but not the signs behind a backslash."""
-    return re.sub(r"\\.|[^\\]+", lambda piece: piece[0] if piece[0][0] == "\\" else piece[0].lower(), pattern)

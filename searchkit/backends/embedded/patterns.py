@@ -16,12 +16,22 @@ _SHORTEST_PIECE = 3
 # What ends a word: any character, white space, and signs that are no word's. Signs of repetition are not among them.
 _BEYOND_A_WORD = re.compile(r"\\[sSWbBn]|\\[^\w\s]|(?<!\\)[.^$]|[\s\"#%&',/:;<=>@_`~!-]|\[\^")
 _ATOM = re.compile(r"\\.|\[(?:\\.|[^\]\\])*\]|\((?:\?[:=!<P][^)]*>?)?|.", re.DOTALL)
+# Any match will do, so that it does not matter whether the shortest is taken.
+_LAZY = re.compile(r"(?<!\\)([*+?}])\?")
+# Classes of all scripts take a second to compile, and these hold the same of a term's characters.
+_CLASSES = {r"\w": ".", r"\d": "[0-9]", r"\D": "[^0-9]"}
 _MAY_BE_ABSENT = re.compile(r"[*?]|\{0|\{,")
 
 
 def spans_words(pattern: str) -> bool:
     """Say whether a pattern can match more than a part of one word."""
     return bool(_BEYOND_A_WORD.search(re.sub(r"\[(?!\^)(?:\\.|[^\]\\])*\]", "", pattern)))
+
+
+def for_term(pattern: str) -> str:
+    """Return a pattern that matches the terms, which are in small letters, of words that hold what was asked for."""
+    written = "".join(_for_small_letters(atom[0]) for atom in _ATOM.finditer(_LAZY.sub(r"\1", pattern)))
+    return f".*({written}).*"
 
 
 def pieces(pattern: str) -> list[str]:
@@ -46,7 +56,7 @@ def pieces(pattern: str) -> list[str]:
 def matches(pattern: str, text: str) -> Iterator[tuple[int, int]]:
     """Yield where a pattern matches; Tantivy's engine takes time in proportion to the text whatever the pattern is."""
     try:
-        analyzer = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.regex(f"(?i){pattern}")).build()
+        analyzer = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.regex(f"(?im){pattern}")).build()
     except ValueError:
         return
     for token in analyzer.pre_tokenize(text).tokens:
@@ -56,6 +66,16 @@ def matches(pattern: str, text: str) -> Iterator[tuple[int, int]]:
 def all_match(patterns: Sequence[str], text: str) -> bool:
     """Say whether every one of several patterns matches somewhere in a text."""
     return all(next(matches(pattern, text), None) is not None for pattern in patterns)
+
+
+def _for_small_letters(atom: str) -> str:
+    if atom.startswith("["):
+        return "." if r"\w" in atom else re.sub(r"\\d|\\.|[^\\]+", _small, atom)
+    return _CLASSES.get(atom, atom) if atom.startswith("\\") else atom.lower()
+
+
+def _small(found: re.Match[str]) -> str:
+    return {r"\d": "0-9"}.get(found[0]) or (found[0] if found[0].startswith("\\") else found[0].lower())
 
 
 def _atoms(pattern: str) -> Iterator[tuple[int, str, str]]:
