@@ -7,6 +7,7 @@ on its stdout, each behind its length. It ends when its stdout is closed.
 import gc
 import importlib
 import logging
+import os
 import queue
 import signal
 import struct
@@ -105,7 +106,9 @@ def main() -> None:
     # Ctrl-C reaches both processes; the one that writes decides when to stop.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
-        _serve(sys.stdin.buffer, sys.stdout.buffer)
+        # Under PYTHONUNBUFFERED stdout writes only a part of an answer when a signal (Ctrl-Z, then fg) comes between.
+        with os.fdopen(sys.stdout.fileno(), "wb", closefd=False) as answers:
+            _serve(sys.stdin.buffer, answers)
     except BrokenPipeError:
         sys.stderr.close()
 
