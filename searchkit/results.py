@@ -51,6 +51,13 @@ class Shown(msgspec.Struct, frozen=True, kw_only=True):
     passage: Passage
 
 
+class Conversation(msgspec.Struct, frozen=True, kw_only=True):
+    """What was said around a record, in order, and the session that it is of."""
+
+    session: Heading | None
+    turns: Sequence[Turn]
+
+
 class Result(msgspec.Struct, frozen=True, kw_only=True):
     """The best hit of a session with the conversation around it, and further passages of that session."""
 

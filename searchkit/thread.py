@@ -28,6 +28,18 @@ def nearby(backend: Backend, keys: Sequence[int], turns: int) -> dict[int, Nearb
     return {key: Nearby(_nearest(before[key], turns)[::-1], _nearest(after[key], turns)) for key in keys}
 
 
+def around(backend: Backend, uuid: str, before: int, after: int) -> list[Turn]:
+    """Return what a record says with so many parts before it and after it."""
+    keys = backend.keys(uuid)
+    if not keys:
+        return []
+    earlier = _nearest(backend.chains(keys[:1], before * STEPS_PER_TURN, True)[keys[0]], before)[::-1]
+    later = _nearest(backend.chains(keys[-1:], after * STEPS_PER_TURN, False)[keys[-1]], after)
+    several = [*earlier, *keys, *later]
+    found = zip(several, backend.stored(several), strict=True)
+    return [Turn(stored=stored, is_hit=key in keys) for key, stored in found if stored is not None]
+
+
 def turns_of(hit: int, near: Mapping[int, Nearby], parts: Mapping[int, Stored | None]) -> list[Turn]:
     """Put the conversation around a hit together; what has gone meanwhile is left out."""
     before, after = near.get(hit, ([], []))

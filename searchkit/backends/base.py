@@ -157,6 +157,12 @@ class Backend(Protocol):
     def links(self, uuids: Sequence[str], /) -> Mapping[str, Link]:
         """Return the records with these uuids; a missing one is left out."""
 
+    def beginning(self, text: str, limit: int, /) -> list[str]:
+        """Return the uuids that begin with a text, in order."""
+
+    def keys(self, uuid: str, /) -> list[int]:
+        """Return the keys of what a record says, in the order of its blocks."""
+
     def chains(self, keys: Sequence[int], steps: int, is_back: bool, /) -> Mapping[int, Sequence[Near]]:
         """Return the parts on the way from each part's record to its parents or first children, nearest first."""
 

@@ -138,4 +138,5 @@ def remarks(found: Answer) -> Iterator[str]:
 
 def footer(found: Answer) -> Iterator[str]:
     """Say how much more there is, and what to type next."""
-    yield f"{count(found.total, 'match', 'matches')} in {found.seconds * 1000:.0f} ms. Next: searchkit resume 1"
+    matches = count(found.total, "match", "matches")
+    yield f"{matches} in {found.seconds * 1000:.0f} ms. Next: searchkit show 1, searchkit resume 1"

@@ -105,6 +105,19 @@ class Catalog:
             found = reading.links(self._connection, "uuid", [uuid_key(uuid) for uuid in uuids])
             return {link.uuid: link for link in found}
 
+    def beginning(self, text: str, limit: int, /) -> list[str]:
+        """Return the uuids that begin with a text, in order."""
+        with self._reading():
+            return reading.beginning(self._connection, text, limit)
+
+    def keys(self, uuid: str, /) -> list[int]:
+        """Return the keys of what a record says, in the order of its blocks."""
+        statement = (
+            "SELECT parts.id FROM parts JOIN records ON records.id = record WHERE uuid = ? ORDER BY block, parts.id"
+        )
+        with self._reading():
+            return [row[0] for row in self._connection.execute(statement, (uuid_key(uuid),))]
+
     def chains(self, keys: Sequence[int], steps: int, is_back: bool, /) -> dict[int, list[Near]]:
         """Return the parts on the way from each part's record to its parents or first children, nearest first."""
         with self._reading():

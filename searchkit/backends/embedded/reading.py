@@ -125,6 +125,20 @@ def numbered(connection: sqlite3.Connection, unpacker: Unpacker, numbers: Sequen
     return {number: _stored(connection, unpacker, row, homes[row[0]]) for number, row in rows.items()}
 
 
+def beginning(connection: sqlite3.Connection, text: str, limit: int) -> list[str]:
+    """Return the uuids that begin with a text, those that are kept as bytes and those that are kept as text."""
+    found = connection.execute(
+        "SELECT uuid FROM records WHERE typeof(uuid) = 'text' AND uuid >= ?1 AND uuid < ?2 ORDER BY uuid LIMIT ?3",
+        (text, text + chr(0x10FFFF), limit),
+    ).fetchall()
+    digits = text.replace("-", "").lower()
+    if text and not digits.strip("0123456789abcdef") and len(digits) <= 32:
+        span = (bytes.fromhex(digits.ljust(32, filler)) for filler in "0f")
+        statement = "SELECT uuid FROM records WHERE uuid BETWEEN ? AND ? ORDER BY uuid LIMIT ?"
+        found += connection.execute(statement, (*span, limit)).fetchall()
+    return sorted(uuid_text(uuid) for (uuid,) in found)[:limit]
+
+
 def chains(connection: sqlite3.Connection, parts: Sequence[int], steps: int, is_back: bool) -> dict[int, list[Near]]:
     """Return the parts on the way from each part's record through its parents, or its first children."""
     # A cycle comes back to where it began and repeats what it has: each part counts once.

@@ -108,6 +108,15 @@ class MemoryBackend:
         """Return the records with these uuids; a missing one is left out."""
         return {uuid: link(self._records[uuid]) for uuid in uuids if uuid in self._records}
 
+    def beginning(self, text: str, limit: int, /) -> list[str]:
+        """Return the uuids that begin with a text, in order."""
+        return sorted(uuid for uuid in self._records if text and uuid.startswith(text))[:limit]
+
+    def keys(self, uuid: str, /) -> list[int]:
+        """Return the keys of what a record says, in the order of its blocks."""
+        found = [(stored.part.block, number) for number, stored in self._keyed() if stored.link.uuid == uuid]
+        return [number for _, number in sorted(found)]
+
     def chains(self, keys: Sequence[int], steps: int, is_back: bool, /) -> Mapping[int, Sequence[Near]]:
         """Return the parts on the way from each part's record to its parents or first children, nearest first."""
         known = dict(self._keyed())
