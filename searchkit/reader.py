@@ -116,15 +116,17 @@ def main() -> None:
 def _received(stream: BinaryIO) -> Iterator[list[Entry]]:
     """Decode what comes; a thread takes it off the pipe, so that the other process need not wait."""
     decode = msgspec.msgpack.Decoder(Answer).decode
-    answers: queue.Queue[bytes] = queue.Queue(maxsize=AHEAD)
+    answers: queue.Queue[bytes | Exception] = queue.Queue(maxsize=AHEAD)
     threading.Thread(target=_receive, args=(stream, answers), name="searchkit-receiver", daemon=True).start()
     while encoded := answers.get():
+        if isinstance(encoded, Exception):
+            raise encoded
         answer = decode(encoded)
         yield answer.entries if answer.prepared == _NOTHING else Prepared(answer.entries, answer.prepared)
 
 
-def _receive(stream: BinaryIO, answers: queue.Queue[bytes]) -> None:
-    """Put every answer into the queue, and an empty one at the end."""
+def _receive(stream: BinaryIO, answers: queue.Queue[bytes | Exception]) -> None:
+    """Put every answer into the queue, and at the end an empty one or what went wrong."""
     try:
         while len(head := stream.read(_LENGTH.size)) == _LENGTH.size:
             (length,) = _LENGTH.unpack(head)
@@ -135,6 +137,8 @@ def _receive(stream: BinaryIO, answers: queue.Queue[bytes]) -> None:
             answers.put(answer)
     except ValueError:
         log.debug("the reader's pipe was closed")
+    except Exception as error:  # raised again by whoever waits for the next batch
+        answers.put(error)
     answers.put(b"")
 
 
