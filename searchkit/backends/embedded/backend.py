@@ -10,7 +10,6 @@ import msgspec
 
 from searchkit.backends.base import Found, Order, Reach, Stored
 from searchkit.backends.embedded import finding, reading
-from searchkit.backends.embedded.analysis import prepared
 from searchkit.backends.embedded.asking import rows_in
 from searchkit.backends.embedded.catalog import Catalog
 from searchkit.backends.embedded.counting import facet
@@ -42,8 +41,6 @@ FROM parts JOIN records ON records.id = record WHERE repeats IS NULL AND
 
 class EmbeddedBackend(Catalog):
     """A catalog that can be searched."""
-
-    preparation = "searchkit.backends.embedded.rows:prepare_with_words"
 
     def __init__(self, directory: Path, is_writable: bool = False) -> None:
         """Open what is in `directory`."""
@@ -171,7 +168,6 @@ class EmbeddedBackend(Catalog):
             keyword.add(self._indexed(rows, count, on_progress))
             self._handed = last
             self._uncommitted += count
-        self._wordings = {}
 
     def _commit(self) -> None:
         """Take out what is no longer so, commit, and only then forget what was stale."""
@@ -197,8 +193,7 @@ class EmbeddedBackend(Catalog):
         for done, row in enumerate(rows):
             if done % REPORT_PARTS == 0:
                 on_progress(done, max(0, count - done))
-            wording = self._wordings.pop(row[0], None) or prepared(self._unpacker.text(*row[10:]))
-            yield Indexed._make((*row[:10], *wording))
+            yield Indexed._make((*row[:10], self._unpacker.text(*row[10:])))
 
     def _release_keyword(self) -> None:
         if self._keyword is not None:

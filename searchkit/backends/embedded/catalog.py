@@ -62,8 +62,6 @@ class Catalog:
         self._headings: dict[str, Heading] = {}
         self._headings_version = 0
         self._summaries: dict[int, str] = {}
-        # Of the parts written last, so that what derives from them need not read them back.
-        self._wordings: dict[int, tuple[str, str]] = {}
 
     def checkpoints(self) -> Mapping[str, bytes]:
         """Return the checkpoint of every file that was read."""
@@ -77,9 +75,7 @@ class Catalog:
 
         rows = decode(batch.prepared) if isinstance(batch, Prepared) else prepare(batch)
         with self._transaction():
-            writer = Writer(self._connection, self._names, rows)
-            writer.write(batch)
-        self._wordings = writer.wordings
+            Writer(self._connection, self._names, rows).write(batch)
 
     def settle(self) -> None:
         """Decide, for the sessions written to, which parts only repeat others."""

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import tantivy
 
-from searchkit.backends.embedded.analysis import ANALYZER
+from searchkit.backends.embedded.analysis import ANALYZER, prepared
 from searchkit.errors import IndexDamaged, IndexMissing, IndexUnwritable
 
 TEXT = "text"
@@ -27,7 +27,7 @@ _ANALYZER_NAME = "searchkit"
 
 
 class Indexed(NamedTuple):
-    """A part as it is indexed, its text as `analysis.prepared` has it. A tuple, because every part becomes one."""
+    """A part as it is indexed. A tuple, because every part becomes one."""
 
     part: int
     kind: int
@@ -40,7 +40,6 @@ class Indexed(NamedTuple):
     is_sidechain: bool
     time: int | None
     text: str
-    names: str
 
 
 class Keyword:
@@ -155,11 +154,12 @@ def values(searcher: tantivy.Searcher, name: str, addresses: Sequence[tantivy.Do
 
 
 def _document(part: Indexed) -> tantivy.Document:
+    text, names = prepared(part.text)
     document = tantivy.Document(
-        part=part.part, kind=part.kind, role=part.role, session=part.session, context=part.context, text=part.text
+        part=part.part, kind=part.kind, role=part.role, session=part.session, context=part.context, text=text
     )
-    if part.names:
-        document.add_text(TEXT, part.names)
+    if names:
+        document.add_text(TEXT, names)
     if part.tool is not None:
         document.add_integer("tool", part.tool)
     if part.agent is not None:

@@ -6,7 +6,7 @@ of records, parts, chunks and files. Strings that recur are listed once and mean
 in the list.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, TypeVar
 
 import msgspec
@@ -28,13 +28,6 @@ T = TypeVar("T")
 AnyKey = Any
 
 
-class Wording(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """A text as it is to be indexed, where it differs from itself, and the parts of the names in it."""
-
-    text: str | None
-    names: str
-
-
 class PartRow(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A part; its text lies in one of the batch's chunks."""
 
@@ -49,7 +42,6 @@ class PartRow(msgspec.Struct, frozen=True, array_like=True, gc=False):
     chunk: int
     start: int
     length: int
-    wording: Wording | None = None
 
 
 class RecordRow(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -121,15 +113,7 @@ class Rows(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 def prepare(batch: Batch) -> Rows:
     """Make the rows of a batch."""
-    return _Preparation(None).rows(batch)
-
-
-def prepare_with_words(batch: Batch) -> Rows:
-    """Make the rows of a batch, and of every text what the keyword index wants of it."""
-    # Only where words are indexed, too: it takes a third of the time of reading.
-    from searchkit.backends.embedded.analysis import prepared
-
-    return _Preparation(prepared).rows(batch)
+    return _Preparation().rows(batch)
 
 
 def decode(prepared: msgspec.Raw) -> Rows:
@@ -156,8 +140,7 @@ class _Keys(dict[str, Key]):
 class _Preparation:
     """Gathers what the rows of one batch refer to."""
 
-    def __init__(self, analyse: Callable[[str], tuple[str, str]] | None) -> None:
-        self._analyse = analyse
+    def __init__(self) -> None:
         self._keys = _Keys()
         self._names = _Numbering[str]()
         self._sessions = _Numbering[str | None]()
@@ -242,11 +225,7 @@ class _Preparation:
             chunk,
             start,
             length,
-            None if self._analyse is None else self._wording(part.text, *self._analyse(part.text)),
         )
-
-    def _wording(self, text: str, indexed: str, names: str) -> Wording:
-        return Wording(None if indexed is text else indexed, names)
 
     def _spend(self, response: int, key: Key, usage: Usage) -> None:
         """Keep the largest usage of a response, which every record of it repeats."""

@@ -69,8 +69,6 @@ class Writer:
         self._parts: list[tuple[object, ...]] = []
         self._again: list[_Again] = []
         self._touches: list[tuple[int, int, int]] = []
-        # The texts of new parts as they are to be indexed, where the rows have them.
-        self.wordings: dict[int, tuple[str, str]] = {}
 
     def write(self, batch: Batch) -> None:
         """Write the batch that the rows were made of; the caller commits."""
@@ -219,9 +217,6 @@ class Writer:
             chunk, start, _ = self._packer.add(number, text)
         else:
             self._packer.holds(chunk, number)
-        if part.wording is not None:
-            text = self._rows.chunks[part.chunk][part.start : part.start + part.length]
-            self.wordings[number] = (part.wording.text or text.decode(), part.wording.names)
         self._parts.append(
             (
                 number,
