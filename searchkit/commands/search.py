@@ -19,6 +19,8 @@ from searchkit.errors import UsageError
 from searchkit.render import answer, answer_json, empty
 
 MODES = ("hybrid", "keyword", "semantic")
+# Given the enumeration itself, click would want the names of its members.
+ORDERS = [order.value for order in Order]
 
 
 @click.command(cls=Question)
@@ -30,7 +32,7 @@ MODES = ("hybrid", "keyword", "semantic")
 @click.option("--thread", "turns", default=2, show_default=True, type=click.IntRange(0, 50), help="Turns around a hit.")
 @click.option("--group", type=click.Choice(["session", "none"]), help="One result a session (default), or every hit.")
 @click.option("--facets", metavar="NAMES", default="", help="Count all matches by these: project,tool,kind,month, ...")
-@click.option("--sort", type=click.Choice(list(Order)), default=Order.RELEVANCE, show_default=True, help="The order.")
+@click.option("--sort", type=click.Choice(ORDERS), default=ORDERS[0], show_default=True, help="The order.")
 @click.option("--explain", is_flag=True, help="Show how the question was understood and why results rank as they do.")
 @click.option("--full", is_flag=True, help="With --json, give whole texts.")
 @click.option("--queries", metavar="FILE", type=click.Path(path_type=Path), help="Answer many: a JSON line for each.")
