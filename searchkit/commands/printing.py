@@ -8,6 +8,8 @@ from collections.abc import Iterable
 import click
 import orjson
 
+from searchkit.render.plain import safe
+
 # Lines get no longer on wide terminals: they would be hard to read. The first is for where there is no terminal.
 DEFAULT_WIDTH = 100
 MOST_WIDTH = 120
@@ -38,9 +40,9 @@ def warn(message: str) -> None:
 
 def complain(message: str, hint: str = "") -> None:
     """Say on stderr what is wrong and what to do."""
-    click.echo(f"{click.style('error:', fg='red', bold=True)} {message}", err=True)
+    click.echo(f"{click.style('error:', fg='red', bold=True)} {safe(message)}", err=True)
     if hint:
-        click.echo(f"  {hint}", err=True)
+        click.echo(f"  {safe(hint)}", err=True)
 
 
 def width() -> int:

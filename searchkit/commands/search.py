@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import click
+import msgspec
 import orjson
 
 from searchkit.backends.base import Order
@@ -16,10 +17,12 @@ from searchkit.commands.options import common
 from searchkit.commands.printing import print_json, print_lines, width
 from searchkit.engine import Engine
 from searchkit.errors import UsageError
+from searchkit.questions import Clause, Term
 from searchkit.render import answer, answer_json, empty
 
 MODES = ("hybrid", "keyword", "semantic")
-ORDERS = tuple(order.value for order in Order)
+# Given the enumeration itself, click would want the names of its members.
+ORDERS = [order.value for order in Order]
 
 
 @click.command(cls=Question)
@@ -65,7 +68,10 @@ def search(
             return 0
         query = understood(words, filters)
         if not query.clauses and not query.condition.filters and not query.condition.periods:
-            raise UsageError("there is nothing to search for", "give words, or a filter such as kind:plan")
+            if not words:
+                raise UsageError("there is nothing to search for", "give words, or a filter such as kind:plan")
+            # Blanks and control characters, which nothing holds.
+            query = msgspec.structs.replace(query, clauses=(Clause(terms=(Term(text=""),)),))
         found = engine.search(
             query,
             limit,

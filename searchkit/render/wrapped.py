@@ -1,9 +1,14 @@
 """Lines that fit: broken between words or cut, by the columns that a terminal gives them."""
 
+import re
 import unicodedata
 from collections.abc import Iterator
 
 import click
+
+# A colour code counts as a character without width.
+_CHARACTERS = re.compile("\x1b\\[[0-9;]*m|.", re.DOTALL)
+_RESET = "\x1b[0m"
 
 
 def columns(text: str) -> int:
@@ -30,25 +35,25 @@ def wrapped(text: str, width: int) -> Iterator[str]:
 
 
 def cut(text: str, width: int) -> str:
-    """Cut a text without colour codes to so many columns, with an ellipsis where it was cut."""
+    """Cut a text that may hold colour codes to so many columns, with an ellipsis where it was cut."""
     if columns(text) <= width:
         return text
     used, kept = 0, []
-    for character in text:
+    for character in _CHARACTERS.findall(text):
         used += _columns(character)
         if used > max(1, width - 1):
             break
         kept.append(character)
-    return "".join(kept) + "…"
+    return "".join(kept) + "…" + (_RESET if "\x1b" in text else "")
 
 
 def _pieces(word: str, width: int) -> Iterator[str]:
-    """Break a word that no line can hold, where it has no colour codes inside."""
-    if columns(word) <= width or "\x1b" in word:
+    """Break a word that no line can hold."""
+    if columns(word) <= width:
         yield word
         return
     piece, used = "", 0
-    for character in word:
+    for character in _CHARACTERS.findall(word):
         wide = _columns(character)
         if used + wide > width:
             yield piece
@@ -59,7 +64,7 @@ def _pieces(word: str, width: int) -> Iterator[str]:
 
 def _columns(character: str) -> int:
     if character.isascii():
-        return 1
+        return 1 if len(character) == 1 else 0
     if unicodedata.combining(character):
         return 0
     return 2 if unicodedata.east_asian_width(character) in "WF" else 1

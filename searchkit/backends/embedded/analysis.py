@@ -44,7 +44,8 @@ def analyzer(*more: tantivy.Filter) -> tantivy.TextAnalyzer:
     """Build what Tantivy takes texts apart with."""
     builder = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.simple())
     filters = tantivy.Filter
-    for each in (filters.remove_long(LONGEST_WORD), filters.lowercase(), filters.ascii_fold(), *more):
+    # Folding makes capitals of some small letters, such as phonetic ones, and takes the dot off a Turkish one.
+    for each in (filters.remove_long(LONGEST_WORD), filters.ascii_fold(), filters.lowercase(), *more):
         builder = builder.filter(each)
     return builder.build()
 

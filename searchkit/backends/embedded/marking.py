@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from searchkit.backends.embedded.analysis import name_parts, words
 from searchkit.backends.embedded.forms import fuzzy_distance, stem, stems
+from searchkit.backends.embedded.matching import looked_at
 from searchkit.backends.embedded.patterns import matches
 from searchkit.backends.embedded.stopwords import STOP_WORDS
 from searchkit.questions import Match, Query, Term
@@ -16,6 +17,8 @@ from searchkit.questions import Match, Query, Term
 # A passage is cut around the first of so many, so far into a text, and nobody reads more of them.
 MOST_MARKS = 200
 MOST_CHARACTERS = 200_000
+# Of a pasted text.
+MOST_CLAUSES = 100
 _ACCENTS = "\u0300-\u036f"
 _WORD = re.compile(r"[^\W_]+")
 _APART = re.compile(f"[{_ACCENTS}]+")
@@ -145,7 +148,7 @@ def _apart(found: Marks) -> Marks:
 
 @lru_cache(64)
 def _wanted(query: Query) -> _Wanted:
-    terms = [term for clause in query.clauses if not clause.is_excluded for term in clause.terms]
+    terms = [term for clause in looked_at(query, MOST_CLAUSES) if not clause.is_excluded for term in clause.terms]
     plain = [term for term in terms if term.match in (Match.WORD, Match.FUZZY)]
     begun = {_last(term) for term in terms if term.match is Match.PREFIX and words(term.text)}
     has_content = any(word not in STOP_WORDS for term in plain for word in words(term.text))
@@ -182,7 +185,7 @@ def _beginning(word: str) -> str:
     """Return what all forms of a word begin with; a stem can have changed its last letter: retry, retries."""
     common = stem(word)
     shared = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(word, common, strict=False)))
-    return word[: max(2, shared - 1)] if common[-1:] in ("e", "i") else word[:shared]
+    return word[: max(2, shared - 1)] if common[-1:] in ("e", "i") else word[:shared] or word
 
 
 def _folded(text: str) -> str:

@@ -25,12 +25,21 @@ MOST_FORMS = 12
 MOST_PREFIXED = 50
 # The rarest words of a pasted text decide; more of them only cost time.
 MOST_UNITS = 48
+# Of a pasted text the beginning and the end are read, where stack traces say what went wrong.
+MOST_CHUNKS = 1_000
+# Words that may be misspelt, each of which takes a look at thousands of others.
+MOST_MISSING = 5
+# Patterns, prefixes and misspelt words, each of which goes through all words of the index.
+MOST_SCANS = 10
 MOST_WHOLE_WORDS = 12
 # BM25 with Tantivy's k1 of 1.2 gives a word at most its rarity times this.
 BM25_MAXIMUM = 2.2
 
 _HASH = re.compile("(?=.*[0-9])(?=.*[a-f])[0-9a-f]{6,64}")
 _SHORTEST_HASH, _LONGEST_SHORT_HASH = 7, 12
+
+
+_SCANNING = frozenset({Match.PREFIX, Match.FUZZY, Match.REGEX})
 
 
 class Unit(NamedTuple):
@@ -73,13 +82,15 @@ class Matcher:
         self._searcher = searcher
         self._schema = schema
         self._count = searcher.num_docs
+        self._scans = 0
 
     def ask(self, query: Query) -> Asked:
         """Turn the clauses of a question into units."""
-        asked = Asked(any(not clause.is_excluded for clause in query.clauses), [], [], [], [], [])
-        plain = [term for clause in query.clauses for term in clause.terms if _is_plain(clause)]
+        clauses = looked_at(query, MOST_CHUNKS)
+        asked = Asked(any(not clause.is_excluded for clause in clauses), [], [], [], [], [])
+        plain = [term for clause in clauses for term in clause.terms if _is_plain(clause)]
         skipped = STOP_WORDS if any(_content(term) for term in plain) else frozenset()
-        for clause in query.clauses:
+        for clause in clauses:
             if clause.is_excluded:
                 asked.excluded.extend(self._exclusion(term) for term in clause.terms)
             elif _is_plain(clause):
@@ -92,8 +103,8 @@ class Matcher:
         """Take a chunk as typed apart: its words, the parts of its names, and the whole of it."""
         typed = words(term.text)
         found = [word for word in typed if word not in skipped]
-        known = {unit.word for unit in asked.wanted}
-        for word in dict.fromkeys(found):
+        known = {unit.word for unit in asked.wanted} | set(asked.missing)
+        for word in list(dict.fromkeys(found))[:MOST_CHUNKS]:
             if word not in known:
                 unit = self._word(word)
                 asked.wanted.append(unit) if unit else asked.missing.append(word)
@@ -123,6 +134,10 @@ class Matcher:
         (asked.required if clause.is_required else asked.wanted).append(unit)
 
     def _unit(self, term: Term) -> Unit | None:
+        if term.match in _SCANNING:
+            self._scans += 1
+            if self._scans > MOST_SCANS:
+                return self._joined(term.text)
         match term.match:
             case Match.WORD:
                 return self._joined(term.text)
@@ -227,6 +242,12 @@ class Matcher:
         return math.log(1 + (self._count - frequency + 0.5) / (frequency + 0.5))
 
 
+def looked_at(query: Query, most: int) -> list[Clause]:
+    """Return the different clauses of a question; of very many, the first and the last."""
+    clauses = list(dict.fromkeys(query.clauses))
+    return clauses if len(clauses) <= most else clauses[: most // 2] + clauses[-most // 2 :]
+
+
 def _is_plain(clause: Clause) -> bool:
     """Say whether a clause is a chunk of words as people type them, without any sign."""
     only = len(clause.terms) == 1 and not clause.is_required and not clause.is_excluded
@@ -239,6 +260,7 @@ def _content(term: Term) -> bool:
 
 def _rarest(asked: Asked) -> Asked:
     """Keep what decides of a long text; the whole of a chunk counts only where its words do."""
+    asked = asked._replace(missing=asked.missing[:MOST_MISSING])
     if len(asked.wanted) <= MOST_UNITS:
         return asked
     rarest = sorted(asked.wanted, key=lambda unit: -unit.worth)[:MOST_UNITS]

@@ -15,7 +15,7 @@ MOST_LOOKED_AT = 2_000
 _SHORTEST_PIECE = 3
 # What ends a word: any character, white space, and signs that are no word's. Signs of repetition are not among them.
 _BEYOND_A_WORD = re.compile(r"\\[sSWbBn]|\\[^\w\s]|(?<!\\)[.^$]|[\s\"#%&',/:;<=>@_`~!-]|\[\^")
-_ATOM = re.compile(r"\\.|\[(?:\\.|[^\]\\])*\]|\((?:\?[:=!<P][^)]*>?)?|.", re.DOTALL)
+_ATOM = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\((?:\?[:=!<P][^)]*>?)?|.", re.DOTALL)
 # Any match will do, so that it does not matter whether the shortest is taken.
 _LAZY = re.compile(r"(?<!\\)([*+?}])\?")
 # Classes of all scripts take a second to compile, and these hold the same of a term's characters.
@@ -70,7 +70,7 @@ def all_match(patterns: Sequence[str], text: str) -> bool:
 
 def _for_small_letters(atom: str) -> str:
     if atom.startswith("["):
-        return "." if r"\w" in atom else re.sub(r"\\d|\\.|[^\\]+", _small, atom)
+        return "." if r"\w" in atom or r"\S" in atom else re.sub(r"\\d|\\.|[^\\]+", _small, atom)
     return _CLASSES.get(atom, atom) if atom.startswith("\\") else atom.lower()
 
 
