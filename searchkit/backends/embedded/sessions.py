@@ -18,7 +18,7 @@ _IS_GONE = """
 NOT EXISTS (SELECT 1 FROM files WHERE files.session = sessions.id AND NOT is_gone
   AND kind IN ('session', 'agent', 'journal'))
 """
-_HEADINGS = f"SELECT id, name, {_IS_GONE} FROM sessions WHERE id IN"
+_HEADINGS = f"SELECT id, name, ended, {_IS_GONE} FROM sessions WHERE id IN"
 _SESSIONS = f"""
 SELECT id, name, started, ended,
   (SELECT count(*) FROM records WHERE records.session = sessions.id),
@@ -79,9 +79,10 @@ def headings(
             project=known[number].get("project"),
             title=_title(connection, unpacker, number, known[number], summaries),
             branch=known[number].get("branch"),
+            ended=ended,
             is_gone=bool(is_gone),
         )
-        for number, name, is_gone in rows_in(connection, _HEADINGS, numbers)
+        for number, name, ended, is_gone in rows_in(connection, _HEADINGS, numbers)
     }
 
 
