@@ -15,15 +15,20 @@ from searchkit import config
 from searchkit.backends.base import Order
 from searchkit.backends.embedded import EmbeddedBackend
 from searchkit.dates import LOCAL
-from searchkit.errors import SourceError
+from searchkit.errors import SourceError, UsageError
 from searchkit.query import understand
 from searchkit.questions import Condition, Query
-from searchkit.results import Answer, Status
+from searchkit.results import Answer, Conversation, Status
 from searchkit.retrieve import retrieve
+from searchkit.thread import around
 from searchkit.types import Counts, Figures, Finding, Grouping, Session
 
 if TYPE_CHECKING:
     from searchkit.ingest import Progress, Summary
+
+
+# Messages that are listed where a beginning of an id could mean several.
+MOST_MEANT = 10
 
 
 class Engine:
@@ -79,12 +84,26 @@ class Engine:
         filters: Iterable[tuple[str, str]] = (),
         order: Order = Order.RELEVANCE,
         is_grouped: bool = True,
-        turns: int = 2,
+        turns: int = 1,
         facets: Sequence[str] = (),
     ) -> Answer:
         """Find what answers a question, best first; words are read as on the command line."""
         query = words if isinstance(words, Query) else understand(words, now=datetime.now(LOCAL), filters=filters)
         return retrieve(self._open(), query, limit, order, is_grouped, turns, facets)
+
+    def show(self, uuid: str, before: int = 3, after: int = 3) -> Conversation:
+        """Return what a record says inside its conversation; the record is meant by its uuid or its beginning."""
+        backend = self._open()
+        meant = backend.beginning(uuid, MOST_MEANT + 1)
+        if len(meant) != 1 and uuid not in meant:
+            some = "several messages have" if meant else "no message has"
+            more = " ..." if len(meant) > MOST_MEANT else ""
+            hint = "\n  ".join(meant[:MOST_MEANT]) + more if meant else "searchkit search shows ids; give more of one"
+            raise UsageError(f"{some} an id that begins with {uuid!r}", hint)
+        turns = around(backend, uuid if uuid in meant else meant[0], before, after)
+        homes = [turn.stored.link.places[0].session for turn in turns if turn.is_hit]
+        session = homes[0] if homes and homes[0] else ""
+        return Conversation(session=backend.headings([session]).get(session), turns=turns)
 
     def sessions(self, condition: Condition | None = None, limit: int | None = None) -> list[Session]:
         """Return the sessions for which a condition holds, newest first."""
@@ -106,7 +125,7 @@ class Engine:
 
     def pending(self) -> int:
         """Count the parts that are indexed but that a search for words does not reach yet."""
-        return self._open().pending()
+        return self._open().reach().pending
 
     def counts(self) -> Counts:
         """Count what is indexed."""

@@ -57,8 +57,9 @@ def ingest(
         seen = {file: source.unread(checkpoint) for file, checkpoint in seen.items()}
     is_much = source.behind(seen).bytes >= ELSEWHERE_BYTES
     with _no_collection():
-        for batch in batches_from_elsewhere(source, seen) if is_much else batches(source.changes(seen)):
-            backend.write([entry for entry in batch if not entry.change.is_passed_over])
+        elsewhere = batches_from_elsewhere(source, seen, backend.preparation)
+        for batch in elsewhere if is_much else batches(source.changes(seen)):
+            backend.write(batch)
             backend.keep_up()
             summary.add(batch)
             if on_progress is not None:
@@ -110,7 +111,7 @@ class _Summary:
             change = entry.change
             self._gone += change.is_gone
             self._bytes += change.bytes_read
-            self._records += len(change.records)
+            self._records += len(change.records) + entry.left_behind
             if not change.is_gone and change.checkpoint is not None:
                 self._files.add(change.file)
             self._skipped.update(problem.kind for problem in change.problems)

@@ -8,6 +8,7 @@ from searchkit.types import Kind, Part, Record
 # Texts of these kinds are one text however they were kept: a prompt, the history line of it, and
 # the command it turned out to be.
 _TYPED = frozenset({Kind.PROMPT, Kind.HISTORY, Kind.COMMAND})
+_CLASSES = {kind: b"typed" if kind in _TYPED else kind.encode() for kind in Kind}
 
 
 def split(record: Record) -> list[Part]:
@@ -35,6 +36,5 @@ def split(record: Record) -> list[Part]:
 
 def digest(kind: Kind, text: str) -> int:
     """Give equal texts of one class, and only those, equal numbers."""
-    person = b"typed" if kind in _TYPED else kind.encode()
-    hashed = hashlib.blake2b(text.encode(), digest_size=8, person=person)
+    hashed = hashlib.blake2b(text.encode(), digest_size=8, person=_CLASSES[kind])
     return int.from_bytes(hashed.digest(), "big", signed=True)

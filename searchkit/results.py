@@ -21,6 +21,14 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     unreachable: str | None = None
 
 
+class Ranked(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """A hit with its place in the ranking: what its kind weighs, and the final score."""
+
+    hit: Hit
+    weight: float
+    score: float
+
+
 class Passage(msgspec.Struct, frozen=True, kw_only=True):
     """A stretch of a text on one line, and where in it the words are that were asked for."""
 
@@ -38,9 +46,16 @@ class Turn(msgspec.Struct, frozen=True, kw_only=True):
 class Shown(msgspec.Struct, frozen=True, kw_only=True):
     """A hit with its part and the passage to show of it."""
 
-    hit: Hit
+    ranked: Ranked
     stored: Stored
     passage: Passage
+
+
+class Conversation(msgspec.Struct, frozen=True, kw_only=True):
+    """What was said around a record, in order, and the session that it is of."""
+
+    session: Heading | None
+    turns: Sequence[Turn]
 
 
 class Result(msgspec.Struct, frozen=True, kw_only=True):
@@ -55,7 +70,8 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
 class Answer(msgspec.Struct, frozen=True, kw_only=True):
     """What a search found, or why it found nothing.
 
-    `hidden` counts what only the filters kept away, `pending` the parts that are not searchable yet.
+    `hidden` counts what only the filters kept away, `unseen` what a pattern was not tried on, `pending`
+    the parts that are not searchable yet.
     `suggestions` are words like those that nothing holds.
     """
 
@@ -65,6 +81,7 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     parts: int
     pending: int
     hidden: int = 0
+    unseen: int = 0
     suggestions: Mapping[str, Sequence[str]] = {}
     facets: Mapping[str, Mapping[str, int]] = {}
     seconds: float = 0.0

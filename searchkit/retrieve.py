@@ -4,12 +4,14 @@ import time
 from collections.abc import Sequence
 
 from searchkit import passage, rank, thread
-from searchkit.backends.base import Backend, Hit, Order, Stored
+from searchkit.backends.base import Backend, Order, Stored
 from searchkit.questions import Query
-from searchkit.results import Answer, Result, Shown
+from searchkit.results import Answer, Ranked, Result, Shown
 
-# So many per channel and more found nothing better in the first ten, over 398 MB of transcripts.
-CANDIDATES = 200
+# Over 398 MB of transcripts more than so many found nothing better in the first ten.
+CANDIDATES = 100
+# Where they lie in fewer sessions than are wanted, so many times more are looked at, twice at most.
+MORE_CANDIDATES = 5
 # Of a session that is shown once.
 PASSAGES = 3
 # Passages of a session that are shown beside its best one say at least this share of what that one says.
@@ -22,53 +24,63 @@ def retrieve(
     limit: int,
     order: Order = Order.RELEVANCE,
     is_grouped: bool = True,
-    turns: int = 2,
+    turns: int = 1,
     facets: Sequence[str] = (),
 ) -> Answer:
     """Answer a query."""
     started = time.perf_counter()
-    found = backend.keyword(query, max(CANDIDATES, limit), order)
-    hits = rank.rank(found.hits, query) if order is Order.RELEVANCE else list(found.hits)
-    groups = rank.by_session(hits, limit, PASSAGES) if is_grouped else rank.one_by_one(hits, limit)
+    candidates = max(CANDIDATES, limit)
+    for _ in range(3):
+        found = backend.keyword(query, candidates, order)
+        ranked = (rank.rank if order is Order.RELEVANCE else rank.as_found)(found.hits, query)
+        groups = rank.by_session(ranked, limit, PASSAGES) if is_grouped else rank.one_by_one(ranked, limit)
+        if len(groups) >= limit or len(found.hits) >= found.total:
+            break
+        candidates *= MORE_CANDIDATES
     groups = [_worth_showing(group) for group in groups]
     results = _results(backend, query, groups, turns)
-    pending = backend.pending()
+    reach = backend.reach()
     return Answer(
         query=query,
         results=results,
         total=found.total,
-        parts=backend.searchable(),
-        pending=pending,
+        parts=reach.searchable,
+        pending=reach.pending,
         hidden=found.hidden,
+        unseen=found.unseen,
         suggestions={word: alike for word in found.missing if (alike := backend.similar_words(word))},
         facets={name: backend.facets(query, name) for name in facets},
         seconds=time.perf_counter() - started,
     )
 
 
-def _worth_showing(group: list[Hit]) -> list[Hit]:
-    return [hit for hit in group if hit.score >= LEAST_SHARE * group[0].score]
+def _worth_showing(group: list[Ranked]) -> list[Ranked]:
+    return [one for one in group if one.score >= LEAST_SHARE * group[0].score]
 
 
-def _results(backend: Backend, query: Query, groups: Sequence[Sequence[Hit]], turns: int) -> list[Result]:
-    keys = [hit.key for group in groups for hit in group]
+def _results(backend: Backend, query: Query, groups: Sequence[Sequence[Ranked]], turns: int) -> list[Result]:
+    """Fetch what is shown, all of it at once."""
+    near = thread.nearby(backend, [group[0].hit.key for group in groups], turns)
+    around = {key for nearby in near.values() for key in (*nearby.before, *nearby.after)}
+    keys = sorted({one.hit.key for group in groups for one in group} | around)
     parts = dict(zip(keys, backend.stored(keys), strict=True))
-    shown = [[_shown(backend, query, hit, stored) for hit in group if (stored := parts[hit.key])] for group in groups]
+    shown = [
+        [_shown(backend, query, one, stored) for one in group if (stored := parts[one.hit.key])] for group in groups
+    ]
     shown = [group for group in shown if group]
-    best = [group[0].stored for group in shown]
-    threads = thread.around(backend, best, turns)
-    sessions = backend.headings(sorted({session for stored in best if (session := stored.link.places[0].session)}))
+    homes = [group[0].stored.link.places[0].session for group in shown]
+    sessions = backend.headings(sorted({home for home in homes if home}))
     return [
         Result(
             best=group[0],
-            session=sessions.get(group[0].stored.link.places[0].session or ""),
-            thread=around,
+            session=sessions.get(home or ""),
+            thread=thread.turns_of(group[0].ranked.hit.key, near, parts),
             others=group[1:],
         )
-        for group, around in zip(shown, threads, strict=True)
+        for group, home in zip(shown, homes, strict=True)
     ]
 
 
-def _shown(backend: Backend, query: Query, hit: Hit, stored: Stored) -> Shown:
+def _shown(backend: Backend, query: Query, ranked: Ranked, stored: Stored) -> Shown:
     text = stored.part.text
-    return Shown(hit=hit, stored=stored, passage=passage.cut(text, backend.marks(query, text)))
+    return Shown(ranked=ranked, stored=stored, passage=passage.cut(text, backend.marks(query, text)))

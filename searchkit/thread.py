@@ -1,6 +1,7 @@
 """The conversation around hits: what led to each, and what came of it."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from searchkit.backends.base import Backend, Near, Stored
 from searchkit.results import Turn
@@ -12,31 +13,40 @@ STEPS_PER_TURN = 3
 _ASIDE = frozenset({Kind.TITLE, Kind.SYSTEM, Kind.ATTACHMENT})
 
 
-def around(backend: Backend, hits: Sequence[Stored], turns: int) -> list[list[Turn]]:
-    """Return, for each hit, up to so many parts before it, the hit, and as many after it."""
-    if not turns or not hits:
-        return [[Turn(stored=hit, is_hit=True)] for hit in hits]
-    uuids = [hit.link.uuid for hit in hits]
-    before, after = (_nearest(backend.chains(uuids, turns * STEPS_PER_TURN, back), turns) for back in (True, False))
-    keys = sorted({key for near in (before, after) for chain in near.values() for key in chain})
-    parts = dict(zip(keys, backend.stored(keys), strict=True))
-    return [
-        [
-            *_turns(parts, reversed(before.get(hit.link.uuid, []))),
-            Turn(stored=hit, is_hit=True),
-            *_turns(parts, after.get(hit.link.uuid, [])),
-        ]
-        for hit in hits
-    ]
+class Nearby(NamedTuple):
+    """The keys of the parts around a hit, in the order of the conversation."""
+
+    before: list[int]
+    after: list[int]
 
 
-def _nearest(chains: Mapping[str, Sequence[Near]], turns: int) -> dict[str, list[int]]:
-    """Choose the parts next to each hit that belong to the conversation."""
-    return {uuid: [near.key for near in chain if near.kind not in _ASIDE][:turns] for uuid, chain in chains.items()}
+def nearby(backend: Backend, keys: Sequence[int], turns: int) -> dict[int, Nearby]:
+    """Return, for each hit, up to so many parts before it and as many after it; their texts are not fetched."""
+    if not turns or not keys:
+        return {key: Nearby([], []) for key in keys}
+    before, after = (backend.chains(keys, turns * STEPS_PER_TURN, is_back) for is_back in (True, False))
+    return {key: Nearby(_nearest(before[key], turns)[::-1], _nearest(after[key], turns)) for key in keys}
 
 
-def _turns(parts: Mapping[int, Stored | None], keys: Iterable[int]) -> Iterator[Turn]:
-    for key in keys:
-        stored = parts[key]
-        if stored is not None:
-            yield Turn(stored=stored)
+def around(backend: Backend, uuid: str, before: int, after: int) -> list[Turn]:
+    """Return what a record says with so many parts before it and after it."""
+    keys = backend.keys(uuid)
+    if not keys:
+        return []
+    earlier = _nearest(backend.chains(keys[:1], before * STEPS_PER_TURN, True)[keys[0]], before)[::-1]
+    later = _nearest(backend.chains(keys[-1:], after * STEPS_PER_TURN, False)[keys[-1]], after)
+    several = [*earlier, *keys, *later]
+    found = zip(several, backend.stored(several), strict=True)
+    return [Turn(stored=stored, is_hit=key in keys) for key, stored in found if stored is not None]
+
+
+def turns_of(hit: int, near: Mapping[int, Nearby], parts: Mapping[int, Stored | None]) -> list[Turn]:
+    """Put the conversation around a hit together; what has gone meanwhile is left out."""
+    before, after = near.get(hit, ([], []))
+    found = ((key, parts.get(key)) for key in (*before, hit, *after))
+    return [Turn(stored=stored, is_hit=key == hit) for key, stored in found if stored is not None]
+
+
+def _nearest(chain: Sequence[Near], turns: int) -> list[int]:
+    """Choose the parts next to a hit that belong to the conversation."""
+    return [near.key for near in chain if near.kind not in _ASIDE][:turns]

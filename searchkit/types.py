@@ -54,7 +54,7 @@ class Standing(IntEnum):
     STAND_IN = 6
 
 
-class Context(msgspec.Struct, frozen=True, kw_only=True, gc=False, array_like=True):
+class Context(msgspec.Struct, frozen=True, kw_only=True, gc=False, array_like=True, cache_hash=True):
     """What surrounded a record when it was written; few of these serve many records."""
 
     cwd: str | None = None

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from searchkit.sources import jsonl
-from searchkit.sources.jsonl import Growth, Mark, Piece, compare, decode, pieces
+from searchkit.sources.jsonl import Growth, Mark, Piece, Shape, compare, decode, pieces
 
 
 @pytest.fixture
@@ -27,7 +27,7 @@ def take(path: Path, mark: Mark | None = None) -> tuple[list[tuple[int, bytes]],
 
 def growth(path: Path, mark: Mark) -> Growth:
     """Compare a file with what was read of it."""
-    return compare(str(path), path.stat(), mark)
+    return compare(str(path), Shape.of(path.stat()), mark)
 
 
 def append(path: Path, content: bytes) -> None:

@@ -83,10 +83,10 @@ ASKED: list[tuple[str, set[str], str]] = [
     ("kxxten~", set(), ""),
     # Patterns match inside a word; what says that a word begins or ends is heeded, and the case is not.
     ("/conf.g.*/", {"configure", "configurator"}, "configure"),
-    ("/^c.t$/", {"the cat sat", "cat and dog"}, "cat"),
+    ("/\\bc.t\\b/", {"the cat sat", "cat and dog"}, "cat"),
     (r"/\bCAT\b/", {"the cat sat", "cat and dog"}, "cat"),
     ("/^at|itt/", {"a kitten"}, "itt"),
-    ("/^kitt|dog$/", {"a kitten", "the dog sat", "cat and dog"}, "dog"),
+    ("/^kitt|dog$/", {"cat and dog"}, "dog"),
     (r"/conf\w+r\b/", {"configurator"}, "configurator"),
     (r"/co[\w]f\S*?nt/", {"confident"}, "confident"),
     (r"/[0-9]{3}/", {"error 404 not found"}, "404"),

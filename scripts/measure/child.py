@@ -28,9 +28,13 @@ KILOBYTE = 1024
 
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
-    """What a process did and what it cost; `peak_bytes` is that of all its processes together."""
+    """What a process did and what it cost; `peak_bytes` is that of all its processes together.
+
+    `busy_seconds` are what the processors worked for it and its children, which other load changes less.
+    """
 
     seconds: float
+    busy_seconds: float
     peak_bytes: int
     output: str
 
@@ -53,7 +57,12 @@ def run(command: Sequence[str], allowed: Sequence[int] = (0,)) -> Outcome:
     if process.returncode not in allowed:
         raise SystemExit(f"{' '.join(command)} ended with status {process.returncode}")
     unit = 1 if sys.platform == "darwin" else KILOBYTE
-    return Outcome(seconds=seconds, peak_bytes=max(memory.stop(), usage.ru_maxrss * unit), output=output)
+    return Outcome(
+        seconds=seconds,
+        busy_seconds=usage.ru_utime + usage.ru_stime,
+        peak_bytes=max(memory.stop(), usage.ru_maxrss * unit),
+        output=output,
+    )
 
 
 def run_json(command: Sequence[str], allowed: Sequence[int] = (0,)) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from measure.growing import FIRST_SHARE, GrowingRoot
 from measure.traced import REPORTS
 
 # Of the runs that are aimed at a phase, what they are aimed at; later phases are rarer in the others.
-AIMS = ("start", "checkpoints", "write", "write", "write", "settle", "settle", "follow", "follow", "close")
+AIMS = ("start", "checkpoints", "write", "write", "keep_up", "keep_up", "settle", "settle", "follow", "follow", "close")
 SMALL_LIMITS = ("BATCH_BYTES=300000", "BATCH_CHANGES=20", "PIECE_BYTES=100000", "COMMIT_PARTS=200")
 OTHER_PROCESS = "ELSEWHERE_BYTES=0"
 # A first guess, corrected by what is seen, so that about one run in six ends before its kill.
@@ -122,7 +122,7 @@ def main() -> int:
         for directory in (index, peaceful):
             run(searchkit("index", "--no-vectors", "--json", "--root", root, "--index", directory))
         _print(tally)
-        checks = compared(root, index, peaceful)
+        checks = {**compared(root, index, peaceful), **_found(root, index, Path(scratch))}
         checks["no process failed by itself"] = not tally.failed
         checks["no process outlived the one that was killed"] = not tally.left_behind
     for check, holds in checks.items():
@@ -200,6 +200,13 @@ def compared(root: Path, index: Path, peaceful: Path) -> dict[str, bool]:
         "doctor finds nothing wrong with the index": not sick,
         f"{len(planted) - len(lost)} of {len(planted)} planted words are found": bool(planted) and not lost,
     }
+
+
+def _found(root: Path, index: Path, scratch: Path) -> dict[str, bool]:
+    # Imported here, because until now only the processes that were killed needed it.
+    from measure.found import compared
+
+    return compared(root, index, scratch)
 
 
 def _is_found(entry: dict[str, str], index: Path) -> bool:

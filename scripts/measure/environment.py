@@ -17,7 +17,8 @@ def enter() -> None:
 
 
 def for_children() -> dict[str, str]:
-    """Return an environment in which nothing that this user configured counts."""
+    """Return an environment in which nothing that this user configured counts, and Python keeps its bytecode."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("SEARCHKIT_", "CLAUDE_", "XDG_"))}
+    kept.pop("PYTHONDONTWRITEBYTECODE", None)
     paths = os.pathsep.join((str(ROOT), str(ROOT / "scripts")))
     return {**kept, "PYTHONPATH": paths, "HOME": os.devnull}

@@ -1,7 +1,7 @@
 """Runs the command line and tells, on file descriptor 3, what the index is just doing.
 
 With small limits a little corpus goes through all that a large one does: many batches, many
-commits, a second process. The limits are found by name, wherever they are defined.
+commits, a second process. They hold in this process only.
 """
 
 import os
@@ -9,20 +9,23 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from searchkit import cli
-from searchkit.backends.embedded import EmbeddedBackend
+# What reads is imported by the command that needs it, which is too late for the limits.
+from searchkit import cli, ingest, reader
+from searchkit.backends.embedded import EmbeddedBackend, backend
+from searchkit.sources import jsonl
 
 REPORTS = 3
-PHASES = ("checkpoints", "write", "settle", "follow", "close")
+PHASES = ("checkpoints", "write", "keep_up", "settle", "follow", "close")
+LIMITED = (ingest, reader, jsonl, backend)
 
 
 def main() -> None:
     """Take limits as NAME=NUMBER up to `--`, then arguments of searchkit."""
     split = sys.argv.index("--")
     limits = dict(argument.split("=") for argument in sys.argv[1:split])
-    for module in [module for name, module in sys.modules.items() if name.startswith("searchkit")]:
-        for name in limits.keys() & vars(module).keys():
-            setattr(module, name, int(limits[name]))
+    for name, limit in limits.items():
+        (module,) = (module for module in LIMITED if name in vars(module))
+        setattr(module, name, int(limit))
     for phase in PHASES:
         setattr(EmbeddedBackend, phase, _telling(phase, getattr(EmbeddedBackend, phase)))
     sys.argv = ["searchkit", *sys.argv[split + 1 :]]

@@ -1,6 +1,6 @@
 """The seam towards storage: what the stages ask of a store, whatever it is made of."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from typing import Protocol
 
@@ -24,13 +24,23 @@ from searchkit.types import (
 
 
 class Entry(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
-    """A change with the parts of each of its records."""
+    """A change with the parts of each of its records, or with the number of records that were left behind."""
 
     change: Change
-    parts: Sequence[Sequence[Part]]
+    parts: Sequence[Sequence[Part]] = ()
+    left_behind: int = 0
 
 
 Batch = Sequence[Entry]
+
+
+class Prepared(list[Entry]):
+    """A batch whose records were left in the process that read them; what the backend needs of them comes along."""
+
+    def __init__(self, entries: Iterable[Entry], prepared: msgspec.Raw) -> None:
+        """Take the entries, and what the backend's preparation made of them, encoded."""
+        super().__init__(entries)
+        self.prepared = prepared
 
 
 class Stored(msgspec.Struct, frozen=True, kw_only=True):
@@ -75,13 +85,22 @@ class Near(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 class Found(msgspec.Struct, frozen=True, kw_only=True):
     """The best hits, how many there are in all, and the words that nothing holds.
 
-    `hidden` counts, where there is no hit, the parts that only the condition keeps away.
+    `hidden` counts, where there is no hit, the parts that only the condition keeps away, and
+    `unseen` those that a pattern over several words may match and that were not looked at.
     """
 
     hits: Sequence[Hit]
     total: int
     missing: Sequence[str] = ()
     hidden: int = 0
+    unseen: int = 0
+
+
+class Reach(msgspec.Struct, frozen=True, kw_only=True):
+    """How many parts can be found by their words, and how many are still to be indexed."""
+
+    searchable: int
+    pending: int
 
 
 class Order(StrEnum):
@@ -94,6 +113,10 @@ class Order(StrEnum):
 
 class Backend(Protocol):
     """A store of records and parts. Writing a batch twice equals writing it once."""
+
+    @property
+    def preparation(self) -> str | None:
+        """Name, as `module:function`, what may be done with a batch where it was read, before it is written."""
 
     def checkpoints(self) -> Mapping[str, bytes]:
         """Return the checkpoint of every file that was read."""
@@ -125,11 +148,8 @@ class Backend(Protocol):
     def similar_words(self, word: str, /) -> list[str]:
         """Return words that are held somewhere and differ little from this one, the likeliest first."""
 
-    def searchable(self) -> int:
-        """Count the parts that a search for words reaches."""
-
-    def pending(self) -> int:
-        """Count the parts that a search for words does not reach yet."""
+    def reach(self) -> Reach:
+        """Count the parts that a search for words reaches, and those that it does not reach yet."""
 
     def part(self, part_id: str, /) -> Stored | None:
         """Return one part by its id, `<uuid>#<block>`."""
@@ -137,8 +157,14 @@ class Backend(Protocol):
     def links(self, uuids: Sequence[str], /) -> Mapping[str, Link]:
         """Return the records with these uuids; a missing one is left out."""
 
-    def chains(self, uuids: Sequence[str], steps: int, is_back: bool, /) -> Mapping[str, Sequence[Near]]:
-        """Return the parts on the way from each record to its parents, or to its first children, nearest first."""
+    def beginning(self, text: str, limit: int, /) -> list[str]:
+        """Return the uuids that begin with a text, in order."""
+
+    def keys(self, uuid: str, /) -> list[int]:
+        """Return the keys of what a record says, in the order of its blocks."""
+
+    def chains(self, keys: Sequence[int], steps: int, is_back: bool, /) -> Mapping[int, Sequence[Near]]:
+        """Return the parts on the way from each part's record to its parents or first children, nearest first."""
 
     def children(self, uuid: str, /) -> list[Link]:
         """Return the records whose parent this is, in order of their homes."""

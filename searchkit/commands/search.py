@@ -29,12 +29,14 @@ ORDERS = [order.value for order in Order]
 @common
 @words_argument(is_required=False)
 @filter_options
-@click.option("--mode", type=click.Choice(MODES), default="hybrid", help="Which channels are asked; words, so far.")
+@click.option(
+    "--mode", type=click.Choice(MODES), default="hybrid", help="Which channels are asked: words alone, so far."
+)
 @click.option("--limit", default=10, show_default=True, type=click.IntRange(1, 1000), help="How many results.")
-@click.option("--thread", "turns", default=2, show_default=True, type=click.IntRange(0, 50), help="Turns around a hit.")
+@click.option("--thread", "turns", default=1, show_default=True, type=click.IntRange(0, 50), help="Turns around a hit.")
 @click.option("--group", type=click.Choice(["session", "none"]), help="One result a session (default), or every hit.")
 @click.option("--facets", metavar="NAMES", default="", help="Count all matches by these: project,tool,kind,month, ...")
-@click.option("--sort", type=click.Choice(ORDERS), default=ORDERS[0], show_default=True, help="The order.")
+@click.option("--sort", type=click.Choice(ORDERS), default=ORDERS[0], show_default=True, help="What comes first.")
 @click.option("--explain", is_flag=True, help="Show how the question was understood and why results rank as they do.")
 @click.option("--full", is_flag=True, help="With --json, give whole texts.")
 @click.option("--queries", metavar="FILE", type=click.Path(path_type=Path), help="Answer many: a JSON line for each.")
@@ -58,6 +60,8 @@ def search(
     WORDS are words, "exact phrases", -excluded, this OR that, prefix*, fuzzy~, /pattern/, and filters
     such as project:shop, kind:prompt, after:7d.
     """
+    if mode == "semantic":
+        raise UsageError("there are no vectors yet, so nothing can be found by meaning", "use --mode keyword")
     with Engine(index) as engine:
         if queries is not None:
             _answer_many(engine, queries, limit, is_grouped=group == "session")

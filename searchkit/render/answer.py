@@ -7,6 +7,7 @@ import click
 
 from searchkit.render.bars import bars, padded
 from searchkit.render.plain import age, count, day, one_line, safe
+from searchkit.render.understood import understood
 from searchkit.render.wrapped import columns, cut, wrapped
 from searchkit.results import Answer, Passage, Result, Shown, Turn
 from searchkit.types import Kind, Role
@@ -28,6 +29,9 @@ _SPEAKERS = {
 
 def answer(found: Answer, width: int, now: float, is_explained: bool = False) -> Iterator[str]:
     """Show the results, best first, each with what led to it and what came of it."""
+    if is_explained:
+        yield from (click.style(line, dim=True) for line in understood(found.query))
+        yield ""
     for rank, result in enumerate(found.results, 1):
         yield from _result(rank, result, width, now)
         if is_explained:
@@ -117,8 +121,11 @@ def marked(passage: Passage) -> str:
 
 
 def _why(shown: Shown) -> str:
-    hit = shown.hit
-    return f"score {hit.score:.3f}: {hit.coverage:.0%} of the question's words, as {hit.kind.value}"
+    hit, weight = shown.ranked.hit, shown.ranked.weight
+    of_words = f"{hit.score:.3f} of the highest possible"
+    return (
+        f"{shown.ranked.score:.3f} = {of_words} x {weight:.2f} as {hit.kind.value} x {hit.coverage:.0%} covered ^ 0.5"
+    )
 
 
 def facets(found: Answer, width: int) -> Iterator[str]:
@@ -132,7 +139,9 @@ def facets(found: Answer, width: int) -> Iterator[str]:
 
 
 def remarks(found: Answer) -> Iterator[str]:
-    """Say what nothing held, and what is not searchable yet."""
+    """Say what nothing held, what a pattern was not tried on, and what is not searchable yet."""
+    if found.unseen:
+        yield f"The pattern was not tried on {count(found.unseen, 'part')} that may match too; add words or filters."
     for word, alike in found.suggestions.items():
         yield f"No {one_line(word)!r} anywhere; did you mean {' or '.join(alike)}?"
     if found.pending:
@@ -141,4 +150,5 @@ def remarks(found: Answer) -> Iterator[str]:
 
 def footer(found: Answer) -> Iterator[str]:
     """Say how much more there is, and what to type next."""
-    yield f"{count(found.total, 'match', 'matches')} in {found.seconds * 1000:.0f} ms. Next: searchkit resume 1"
+    matches = count(found.total, "match", "matches")
+    yield f"{matches} in {found.seconds * 1000:.0f} ms. Next: searchkit show 1, searchkit resume 1"

@@ -49,8 +49,8 @@ def _result(rank: int, result: Result, is_full: bool) -> Fields:
     home, *others = stored.link.places
     return {
         "rank": rank,
-        "score": round(best.hit.score, 4),
-        "channels": {"keyword": round(best.hit.score, 4)},
+        "score": round(best.ranked.score, 4),
+        "channels": {"keyword": round(best.ranked.hit.score, 4)},
         **_shown(best),
         "session": home.session,
         "agent": home.agent,
@@ -59,7 +59,7 @@ def _result(rank: int, result: Result, is_full: bool) -> Fields:
         "title": session.title if session else None,
         "branch": stored.link.context.branch,
         "model": stored.link.context.model,
-        "thread": [_turn(turn, is_full) for turn in result.thread],
+        "thread": [turn_fields(turn, is_full) for turn in result.thread],
         "others": [_shown(other) for other in result.others],
         "resume": resume.command(session) if session else None,
     }
@@ -80,7 +80,8 @@ def _shown(shown: Shown) -> Fields:
     }
 
 
-def _turn(turn: Turn, is_full: bool) -> Fields:
+def turn_fields(turn: Turn, is_full: bool) -> Fields:
+    """Show one part of a conversation."""
     part = turn.stored.part
     text = part.text if is_full else part.text[:TURN_CHARACTERS]
     return {

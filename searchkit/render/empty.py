@@ -20,6 +20,8 @@ def reasons(found: Answer, values: Callable[[str], Sequence[str]]) -> Iterator[s
         yield f"Nothing matches with these filters; without them {count(found.hidden, 'part')} would."
     else:
         yield f"Nothing matches {text!r}."
+    if found.unseen:
+        yield f"The pattern was not tried on {count(found.unseen, 'part')} that may match; add words or filters."
     for value in unknown(found.query.condition, values):
         near = ", ".join(map(one_line, value.nearest))
         hint = f"; {'did you mean' if value.are_near else 'there are'} {near}" if near else ""

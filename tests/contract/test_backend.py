@@ -841,6 +841,17 @@ def test_forgetting_leaves_no_text_beside_a_reader(embedded: EmbeddedBackend, tm
     assert b"xylophone" not in bytes_on_disk(tmp_path / "index")
 
 
+def test_records_are_found_by_the_beginning_of_their_uuid(backend: Backend) -> None:
+    """By any number of digits, in order, and what they say by the whole of it."""
+    told(backend, transcript("a", record(1, 1, "one"), record(2, 2, "two")))
+
+    assert [uuid(1), uuid(2)] == backend.beginning(uuid(1)[:3], 5)
+    assert [uuid(1)] == backend.beginning(uuid(1), 5)
+    assert [uuid(1)] == backend.beginning(uuid(1)[:3], 1)
+    assert [] == backend.beginning("", 5)
+    assert ["two"] == [stored.part.text for stored in backend.stored(backend.keys(uuid(2))) if stored]
+
+
 def test_forgotten_words_leave_the_keyword_index(embedded: EmbeddedBackend, tmp_path: Path) -> None:
     """The keyword index holds no word of a forgotten session."""
     told(embedded, transcript("a", record(1, 1, "xylophone")), transcript("b", record(2, 1, "harp", session=B)))
@@ -849,7 +860,7 @@ def test_forgotten_words_leave_the_keyword_index(embedded: EmbeddedBackend, tmp_
     embedded.forget([A])
     embedded.follow()
 
-    searcher = Keyword(tmp_path / "index" / "keyword").searcher()
+    searcher = Keyword(tmp_path / "index" / "keyword").searcher
     assert [0, 1] == [searcher.doc_freq("text", word) for word in ("xylophone", "harp")]
 
 

@@ -61,6 +61,8 @@ WORDS = [
     "amber OR zinc", "nowhere OR zinc", '"coral basalt" OR "amber zinc"',
     "+amber zinc", "+amber +zinc", "+zinc amber coral", "+nowhere amber", "+amber OR +delta",
     "amb*", "ambero*", "ba* zinc", "no*", "+co* +de*", "/amb.*r/", "/^zi/", "/[x-z]inc/", "/a+lt$/ -/del.*/",
+    "/amber.basalt/", "/amber +zinc/", "/coral.*amber/", "zinc -/amber.zinc/", "/amb|zinc/ coral",
+    "/(amber|coral) basalt/", "/^zinc .*r$/", r"/\bamber\b/", r"/b\w+t\W+coral/", "/amber.zinc|delta.zinc/",
     "", "amber coral_delta", "basalt;", "coral-delta",
 ]  # fmt: skip
 FILTERS: list[Filter | Period] = [
@@ -154,7 +156,7 @@ def state(backend: EmbeddedBackend) -> list[object]:
             query = asked(word, *([] if condition is None else [condition]))
             told.append((word, str(condition), sorted(found(backend, query))))
     told += [sorted(backend.facets(asked(""), name).items()) for name in ("session", "kind", "tool", "agent", "is")]
-    return [*told, backend.searchable(), backend.pending()]
+    return [*told, backend.reach()]
 
 
 REWRITTEN: list[Filter | Period] = [

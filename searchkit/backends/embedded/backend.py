@@ -6,16 +6,19 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from searchkit.backends.base import Found, Order, Stored
+import msgspec
+
+from searchkit.backends.base import Found, Order, Reach, Stored
 from searchkit.backends.embedded import finding, reading
 from searchkit.backends.embedded.asking import rows_in
 from searchkit.backends.embedded.catalog import Catalog
 from searchkit.backends.embedded.counting import facet
 from searchkit.backends.embedded.keyword import Indexed, Keyword
 from searchkit.backends.embedded.layout import KEYWORD
-from searchkit.backends.embedded.marking import marks
+from searchkit.backends.embedded.marking import marks, regexes
 from searchkit.backends.embedded.matching import Matcher
 from searchkit.backends.embedded.narrowing import Narrowing
+from searchkit.backends.embedded.patterns import MOST_LOOKED_AT, all_match, spans_words
 from searchkit.backends.embedded.schema import SIDECHAIN
 from searchkit.backends.embedded.spelling import similar
 from searchkit.errors import IndexDamaged, IndexFault
@@ -59,28 +62,26 @@ class EmbeddedBackend(Catalog):
 
     def follow(self, on_progress: Callable[[int, int], None] = lambda done, left: None, /) -> None:
         """Bring the derived stores up to date with the catalog; told are parts done and parts left."""
-        if self._uncommitted or self.pending():
+        self._open_keyword().refresh()
+        if self._uncommitted or self.reach().pending:
             self._hand_over(on_progress)
             self._commit()
             self._open_keyword().finish()
 
-    def searchable(self) -> int:
-        """Count the parts that a search for words reaches."""
-        return self._open_keyword().searcher().num_docs
-
-    def pending(self) -> int:
-        """Count the parts that a search for words does not reach yet."""
-        highest = self._open_keyword().highest()
+    def reach(self) -> Reach:
+        """Count the parts that a search for words reaches, and those that it does not reach yet."""
+        keyword = self._open_keyword()
         new = "SELECT count(*) FROM parts WHERE id > ? AND repeats IS NULL"
-        stale = "SELECT count(*) FROM stale"
-        return sum(int(self._connection.execute(*ask).fetchone()[0]) for ask in ((new, (highest,)), (stale,)))
+        counts = ((new, (keyword.highest(),)), ("SELECT count(*) FROM stale",))
+        pending = sum(int(self._connection.execute(*count).fetchone()[0]) for count in counts)
+        return Reach(searchable=keyword.searcher.num_docs, pending=pending)
 
     def findings(self) -> Iterator[Finding]:
         """Yield what is wrong in the transcripts, in the catalog, and in what derives from it."""
         yield from super().findings()
         place = str(self._keyword_directory)
         try:
-            pending = self.pending()
+            pending = self.reach().pending
         except IndexFault as fault:
             yield Finding(kind="index: no word search", file=place, line=0, detail=fault.message)
         else:
@@ -100,7 +101,10 @@ class EmbeddedBackend(Catalog):
 
     def keyword(self, query: Query, limit: int, order: Order = Order.RELEVANCE, /) -> Found:
         """Return the parts that answer a query; repeats are not among them."""
-        return finding.find(self._search(query), limit, order)
+        patterns = [pattern for pattern in regexes(query) if spans_words(pattern)]
+        with self._open_keyword().reading():
+            found = finding.find(self._search(query), MOST_LOOKED_AT if patterns else limit, order)
+        return self._matching(found, patterns, limit) if patterns else found
 
     def stored(self, keys: Sequence[int], /) -> list[Stored | None]:
         """Return the parts of hits, in this order; None for one that is gone or has become a repeat."""
@@ -116,21 +120,35 @@ class EmbeddedBackend(Catalog):
     def facets(self, query: Query, name: str, /) -> Mapping[str, int]:
         """Count the parts that answer a query by one of their values."""
         search = self._search(query)
-        with self._reading():
+        with self._reading(), self._open_keyword().reading():
             return facet(search, self._connection, self._unpacker, name)
 
     def similar_words(self, word: str, /) -> list[str]:
         """Return words that are held somewhere and differ little from this one, the likeliest first."""
-        return similar(self._open_keyword().searcher(), word)
+        keyword = self._open_keyword()
+        with keyword.reading():
+            return similar(keyword.searcher, word)
 
     def close(self) -> None:
         """Release what is held."""
         self._release_keyword()
         super().close()
 
+    def _matching(self, found: Found, patterns: Sequence[str], limit: int) -> Found:
+        """Keep the hits whose texts match; the index only knew that they hold pieces of the patterns."""
+        rows = "SELECT id, chunk, start, length FROM parts WHERE id IN"
+        keys = [hit.key for hit in found.hits]
+        with self._reading():
+            places = {key: place for key, *place in rows_in(self._connection, rows, keys)}
+            texts = ((key, self._unpacker.text(*places[key])) for key in sorted(places))
+            matching = {key for key, text in texts if all_match(patterns, text)}
+        hits = [hit for hit in found.hits if hit.key in matching]
+        unseen = found.total - len(found.hits)
+        return msgspec.structs.replace(found, hits=hits[:limit], total=len(hits), unseen=unseen)
+
     def _search(self, query: Query) -> finding.Search:
         keyword = self._open_keyword()
-        searcher = keyword.searcher()
+        searcher = keyword.refresh()
         asked = Matcher(searcher, keyword.schema).ask(query)
         narrowing = []
         if query.condition.filters or query.condition.periods:
@@ -188,7 +206,7 @@ class EmbeddedBackend(Catalog):
             try:
                 self._keyword = Keyword(self._keyword_directory, self._is_writable)
                 if self._is_writable:
-                    self._keyword.highest()
+                    self._keyword.check()
             except IndexDamaged:
                 if not self._is_writable:
                     raise

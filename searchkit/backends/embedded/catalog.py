@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from searchkit.backends.base import Batch, Holding, Near, Stored
+from searchkit.backends.base import Batch, Holding, Near, Prepared, Stored
 from searchkit.backends.embedded import census, choosing, layout, reading
 from searchkit.backends.embedded import sessions as telling
 from searchkit.backends.embedded.keys import parse_part_id, uuid_key
@@ -40,6 +40,8 @@ _OUTSIDE = frozenset(
 class Catalog:
     """An open catalog. Writing wants the index's lock, which the caller holds; reading wants nothing."""
 
+    preparation = "searchkit.backends.embedded.rows:prepare"
+
     def __init__(self, directory: Path, is_writable: bool = False) -> None:
         """Open the catalog in `directory`, making it where it is to be written and is not there."""
         if is_writable:
@@ -59,6 +61,7 @@ class Catalog:
         # Asked for by every search, and good until somebody writes.
         self._headings: dict[str, Heading] = {}
         self._headings_version = 0
+        self._summaries: dict[int, str] = {}
 
     def checkpoints(self) -> Mapping[str, bytes]:
         """Return the checkpoint of every file that was read."""
@@ -67,15 +70,19 @@ class Catalog:
 
     def write(self, batch: Batch, /) -> None:
         """Keep a batch and its checkpoints, all or nothing."""
+        from searchkit.backends.embedded.rows import decode, prepare
         from searchkit.backends.embedded.writer import Writer
 
+        rows = decode(batch.prepared) if isinstance(batch, Prepared) else prepare(batch)
         with self._transaction():
-            Writer(self._connection, self._names).write(batch)
+            Writer(self._connection, self._names, rows).write(batch)
 
     def settle(self) -> None:
         """Decide, for the sessions written to, which parts only repeat others."""
         from searchkit.backends.embedded.settle import find_parents, settle, unsettled
 
+        with _mapped(self._path):
+            self._complete_indexes()
         with self._transaction():
             find_parents(self._connection)
         while sessions := unsettled(self._connection):
@@ -98,10 +105,23 @@ class Catalog:
             found = reading.links(self._connection, "uuid", [uuid_key(uuid) for uuid in uuids])
             return {link.uuid: link for link in found}
 
-    def chains(self, uuids: Sequence[str], steps: int, is_back: bool, /) -> dict[str, list[Near]]:
-        """Return the parts on the way from each record to its parents, or to its first children, nearest first."""
+    def beginning(self, text: str, limit: int, /) -> list[str]:
+        """Return the uuids that begin with a text, in order."""
         with self._reading():
-            return reading.chains(self._connection, [uuid_key(uuid) for uuid in uuids], steps, is_back)
+            return reading.beginning(self._connection, text, limit)
+
+    def keys(self, uuid: str, /) -> list[int]:
+        """Return the keys of what a record says, in the order of its blocks."""
+        statement = (
+            "SELECT parts.id FROM parts JOIN records ON records.id = record WHERE uuid = ? ORDER BY block, parts.id"
+        )
+        with self._reading():
+            return [row[0] for row in self._connection.execute(statement, (uuid_key(uuid),))]
+
+    def chains(self, keys: Sequence[int], steps: int, is_back: bool, /) -> dict[int, list[Near]]:
+        """Return the parts on the way from each part's record to its parents or first children, nearest first."""
+        with self._reading():
+            return reading.chains(self._connection, keys, steps, is_back)
 
     def children(self, uuid: str, /) -> list[Link]:
         """Return the records whose parent this is, in order of their homes."""
@@ -141,10 +161,11 @@ class Catalog:
             version = self._connection.execute("PRAGMA data_version").fetchone()[0]
             if version != self._headings_version:
                 self._headings, self._headings_version = {}, version
+                self._summaries = telling.summaries_of(self._connection)
             wanted = [id for id in ids if id not in self._headings]
             if wanted:
                 chosen = choosing.named(self._connection, wanted)
-                found = telling.headings(self._connection, self._unpacker, chosen).values()
+                found = telling.headings(self._connection, self._unpacker, chosen, self._summaries).values()
                 self._headings.update({heading.id: heading for heading in found})
             return {id: self._headings[id] for id in ids if id in self._headings}
 
@@ -228,6 +249,15 @@ class Catalog:
             from searchkit.backends.embedded import schema
 
             self._connection.executescript(f"BEGIN;{schema.TABLES}PRAGMA user_version = {layout.FORMAT};COMMIT;")
+        else:
+            self._complete_indexes()
+
+    def _complete_indexes(self) -> None:
+        """Make the indexes that a first build did without, where that has not been done."""
+        from searchkit.backends.embedded import schema
+
+        for statement in schema.LATE_INDEXES:
+            self._connection.execute(statement)
 
     @contextmanager
     def _reading(self) -> Iterator[None]:
@@ -246,7 +276,7 @@ class Catalog:
     def _transaction(self) -> Iterator[None]:
         with _mapped(self._path):
             self._connection.execute("BEGIN IMMEDIATE")
-            self._headings.clear()
+            self._headings_version = 0
             try:
                 yield
                 self._connection.execute("COMMIT")

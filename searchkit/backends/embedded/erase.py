@@ -58,13 +58,15 @@ def erase_orphans(connection: sqlite3.Connection) -> None:
 
 def erase_parts(connection: sqlite3.Connection, parts: Sequence[int]) -> None:
     """Take parts out, and records without a uuid of their own that say nothing without them."""
+    if not parts:
+        return
     records = {row[0] for row in rows_in(connection, "SELECT record FROM parts WHERE id IN", parts)}
     _doom(connection, parts)
     _forget_texts(connection, f"id {_IS_DOOMED}")
     _doom(connection, records)
     connection.execute(
-        f"DELETE FROM temp.doomed WHERE id IN (SELECT id FROM records WHERE flags & {LINK})"
-        " OR id IN (SELECT record FROM parts)"
+        f"DELETE FROM temp.doomed WHERE EXISTS (SELECT 1 FROM records WHERE records.id = doomed.id AND flags & {LINK})"
+        " OR EXISTS (SELECT 1 FROM parts WHERE record = doomed.id)"
     )
     _erase_doomed(connection)
 
@@ -74,6 +76,8 @@ def _erase_places(connection: sqlite3.Connection, condition: str, value: int) ->
     execute(f"UPDATE sessions SET is_settled = 0 WHERE id IN (SELECT session FROM records WHERE {condition})", (value,))
     alone = execute(f"SELECT id FROM records WHERE {condition} AND NOT flags & {SHARED}", (value,)).fetchall()
     shared = [row[0] for row in execute(f"SELECT DISTINCT record FROM places WHERE {condition}", (value,))]
+    if not alone and not shared:
+        return
     execute(f"DELETE FROM places WHERE {condition}", (value,))
     left = {row[0] for row in rows_in(connection, "SELECT record FROM places WHERE record IN", shared)}
     untold: list[int] = []
@@ -122,7 +126,7 @@ def _forget_texts(connection: sqlite3.Connection, condition: str) -> None:
             (first, last, chunk),
         ).fetchall()
         packer = Packer(last_number(connection, "chunks") + 1)
-        moved = [(*packer.add(part, unpacker.text(chunk, start, length)), part) for part, start, length in kept]
+        moved = [(*packer.add(part, unpacker.encoded(chunk, start, length)), part) for part, start, length in kept]
         keep_last_number(connection, "chunks", packer.last_chunk)
         execute("DELETE FROM chunks WHERE id = ?", (chunk,))
         connection.executemany("INSERT INTO chunks VALUES (?, ?, ?, ?)", packer.chunks())

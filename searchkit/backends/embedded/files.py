@@ -28,11 +28,6 @@ class FileRow(msgspec.Struct, frozen=True):
         """Whether this file makes its session one with a transcript."""
         return self.kind in _TRANSCRIPTS
 
-    @property
-    def is_dated(self) -> bool:
-        """Whether its records say when they were written; of a document only the file system knows."""
-        return self.is_transcript or self.kind == "history"
-
 
 class Files:
     """The files of a batch and those that its records are already in."""
@@ -55,6 +50,8 @@ class Files:
     def open(self, change: Change) -> FileRow | None:
         """Find or make the row of a change's file, and put right what a new beginning makes void."""
         execute = self._connection.execute
+        if change.is_passed_over:
+            return None
         if change.is_gone:
             execute("UPDATE files SET is_gone = 1, checkpoint = ? WHERE path = ?", (change.checkpoint, change.file))
             return None

@@ -56,26 +56,34 @@ class Keyword:
         self._umask = 0
         # Looking through all documents takes longer than a search, so what was found is kept with what it was found in.
         self._highest: tuple[tuple[int, int], int] | None = None
-        with _private(), self._damage():
+        with _private(), self.reading():
             self._index = tantivy.Index(_schema(), path=str(directory), reuse=True)
             self._index.register_tokenizer(_ANALYZER_NAME, ANALYZER)
         self.schema = self._index.schema
+        self.searcher = self.refresh()
 
-    def searcher(self) -> tantivy.Searcher:
-        """Return what searches the last commit."""
-        with self._damage():
+    def refresh(self) -> tantivy.Searcher:
+        """Return what searches the last commit; `searcher` is that too, until this is called again."""
+        with self.reading():
             self._index.reload()
-            return self._index.searcher()
+            self.searcher = self._index.searcher()
+        return self.searcher
 
     def highest(self) -> int:
-        """Return the highest number of a part in the last commit, 0 where it is empty."""
-        searcher = self.searcher()
+        """Return the highest number of a part in the commit that is searched, 0 where it is empty."""
+        searcher = self.searcher
         state = (searcher.num_docs, searcher.num_segments)
         if self._highest is None or self._highest[0] != state:
-            with self._damage():
+            with self.reading():
                 found = searcher.search(tantivy.Query.all_query(), limit=1, count=False, order_by_field="part").hits
             self._highest = state, int(found[0][0]) if found else 0
         return self._highest[1]
+
+    def check(self) -> None:
+        """Raise unless all kinds of files can be read: numbers, words, and where they stand."""
+        self.highest()
+        with self.reading():
+            self.searcher.search(tantivy.Query.phrase_query(self.schema, TEXT, ["of", "the"]), limit=1)
 
     def add(self, parts: Iterable[Indexed]) -> None:
         """Hand parts over; they are found after the next commit."""
@@ -120,11 +128,15 @@ class Keyword:
         return self._writer
 
     @contextmanager
-    def _damage(self) -> Iterator[None]:
+    def reading(self) -> Iterator[None]:
+        """Turn what Tantivy reports while it is read into an error that says what to do."""
         try:
             yield
-        except (ValueError, OSError) as error:
-            hint = "run: searchkit index, which makes it anew from the catalog"
+        except BaseException as error:
+            # Damage that Tantivy does not expect ends in a panic, which is no Exception.
+            if not isinstance(error, (ValueError, OSError)) and type(error).__name__ != "PanicException":
+                raise
+            hint = "run: searchkit index, which makes it anew from the catalog and touches nothing else"
             raise IndexDamaged(f"{self._directory} is damaged: {error}", hint) from error
 
     @contextmanager

@@ -7,12 +7,10 @@ from functools import lru_cache
 from itertools import takewhile
 from typing import NamedTuple
 
-import tantivy
-
 from searchkit.backends.embedded.analysis import name_parts, words
 from searchkit.backends.embedded.forms import fuzzy_distance, stem, stems
 from searchkit.backends.embedded.matching import looked_at
-from searchkit.backends.embedded.patterns import for_text
+from searchkit.backends.embedded.patterns import matches
 from searchkit.backends.embedded.stopwords import STOP_WORDS
 from searchkit.questions import Match, Query, Term
 
@@ -62,8 +60,14 @@ def marks(query: Query, text: str) -> Marks:
     for word in wanted.misspelt:
         found += _first(_similar(small, word))
     for pattern in wanted.patterns:
-        found += _first(_matching(pattern, plain))
+        found += _first(matches(pattern, plain))
     return _apart(sorted(found))
+
+
+def regexes(query: Query) -> list[str]:
+    """Return the patterns that a query asks for."""
+    asked = [term for clause in query.clauses if not clause.is_excluded for term in clause.terms]
+    return [term.text for term in asked if term.match is Match.REGEX]
 
 
 def _forms(plain: str, small: str, beginning: str, stems: frozenset[str]) -> Iterator[tuple[int, int]]:
@@ -131,16 +135,6 @@ def _first(spans: Iterator[tuple[int, int]]) -> Marks:
     return [span for span, _ in zip(spans, range(MOST_MARKS), strict=False)]
 
 
-def _matching(pattern: str, plain: str) -> Iterator[tuple[int, int]]:
-    """Let Tantivy's engine look, which takes time in proportion to the text whatever the pattern is."""
-    try:
-        analyzer = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.regex(for_text(pattern))).build()
-    except ValueError:
-        return
-    for token in analyzer.pre_tokenize(plain).tokens:
-        yield token.char_offset_from, token.char_offset_to
-
-
 def _apart(found: Marks) -> Marks:
     """Join what overlaps."""
     apart: Marks = []
@@ -168,7 +162,7 @@ def _wanted(query: Query) -> _Wanted:
         # Scripts without spaces have no words that could begin.
         pieces=frozenset(word for word in (*asked, *begun) if not word.isascii()),
         phrases=tuple(_phrase(term.text) for term in terms if term.match is Match.PHRASE and words(term.text)),
-        patterns=tuple(term.text for term in terms if term.match is Match.REGEX),
+        patterns=tuple(regexes(query)),
         misspelt=frozenset(term.text.lower() for term in terms if term.match is Match.FUZZY),
     )
 

@@ -10,7 +10,7 @@ import tantivy
 from searchkit.backends.embedded.analysis import name_parts, words
 from searchkit.backends.embedded.forms import forms, fuzzy_distance
 from searchkit.backends.embedded.keyword import TEXT
-from searchkit.backends.embedded.patterns import for_terms
+from searchkit.backends.embedded.patterns import for_term, pieces, spans_words
 from searchkit.backends.embedded.stopwords import STOP_WORDS
 from searchkit.questions import Clause, Match, Query, Term
 
@@ -218,12 +218,15 @@ class Matcher:
         return Unit(text, worth, exact.maximum if exact else worth, _best_of(ranking), holding)
 
     def _regex(self, text: str) -> Unit | None:
-        """Ask for words that hold the pattern; one that Tantivy does not take is read as words."""
+        """Ask for words that hold the pattern, or, where it spans several, for those that hold its pieces.
+
+        One that Tantivy does not take is read as words.
+        """
+        wanted = [f".*{piece}.*" for piece in pieces(text)] if spans_words(text) else [for_term(text)]
         try:
-            several = [tantivy.Query.regex_query(self._schema, TEXT, pattern) for pattern in for_terms(text)]
+            holding = _all_of(tantivy.Query.regex_query(self._schema, TEXT, one) for one in wanted or [".*"])
         except ValueError:
             return self._joined(text)
-        holding = several[0] if len(several) == 1 else _all_of(several)
         worth = self._rarity(1)
         return Unit(text, worth, worth, tantivy.Query.const_score_query(holding, worth), holding)
 

@@ -5,10 +5,11 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from searchkit.backends.embedded.homes import FOLLOW_RECORD, choose_home, number_variants, share
+from searchkit.backends.embedded.schema import FORKED, SHARED
 
 
 class Home(NamedTuple):
-    """Where a record lives. A tuple, because a batch makes one for every record it brings."""
+    """Where a record lives."""
 
     id: int
     file: int
@@ -47,6 +48,12 @@ class Known:
         """Write through `connection`, inside the caller's transaction."""
         self._connection = connection
         self._touched: set[int] = set()
+
+    def home(self, record: int) -> Home:
+        """Return where a record lives."""
+        statement = "SELECT file, line, flags, standing FROM records WHERE id = ?"
+        file, line, flags, standing = self._connection.execute(statement, (record,)).fetchone()
+        return Home(record, file, line, bool(flags & SHARED), bool(flags & FORKED), standing)
 
     def place(self, home: Home, sight: Sight) -> Home:
         """Add a place to a record; a line of the same file that was replaced gives way to it."""

@@ -1,83 +1,97 @@
-"""Patterns as people write them, put so that they can be matched against terms, or marked in texts.
+"""Patterns that span several words: which words a text must hold to match, and whether it does.
 
-A term is one word: small letters and figures, nothing else. So `\\w` is any character of it, where it
-begins and ends is where the word does, and a pattern with blanks is several patterns.
+The keyword index knows words, so a pattern inside one word is asked of it. For one that spans
+several, the index gives the parts that hold its literal pieces, and those are looked at.
 """
 
 import re
-from collections.abc import Set
+from collections.abc import Iterator, Sequence
 
-# Signs behind a backslash, and whole sets, are read as one; all else is read letter by letter.
-_PIECE = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|.", re.DOTALL)
-_BLANKS = frozenset({" ", r"\s", r"\W", "[ ]"})
-_REPEATED = re.compile(r"(?:[+*?]|\{\d+,?\d*\})\??")
-_BEGINNING = re.compile(r"(?:\^|\\b|\\A)+")
-_END = re.compile(r"(?<!\\)(?:\$|\\b|\\Z)+$")
+import tantivy
+
+# What is looked at for one question, the best first: a second's work at the most.
+MOST_LOOKED_AT = 2_000
+# Shorter pieces are in nearly every text.
+_SHORTEST_PIECE = 3
+# What ends a word: any character, white space, and signs that are no word's. Signs of repetition are not among them.
+_BEYOND_A_WORD = re.compile(r"\\[sSWbBn]|\\[^\w\s]|(?<!\\)[.^$]|[\s\"#%&',/:;<=>@_`~!-]|\[\^")
+_ATOM = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\((?:\?[:=!<P][^)]*>?)?|.", re.DOTALL)
 # Any match will do, so that it does not matter whether the shortest is taken.
 _LAZY = re.compile(r"(?<!\\)([*+?}])\?")
 # Classes of all scripts take a second to compile, and these hold the same of a term's characters.
-_CLASSES = {r"\w": ".", r"\S": ".", r"\d": "[0-9]", r"\D": "[^0-9]"}
+_CLASSES = {r"\w": ".", r"\d": "[0-9]", r"\D": "[^0-9]"}
+_MAY_BE_ABSENT = re.compile(r"[*?]|\{0|\{,")
 
 
-def for_terms(pattern: str) -> list[str]:
-    """Return a pattern for each word that the pattern asks for, which must match a term from end to end."""
-    alternatives = _apart(pattern, {"|"})
-    if len(alternatives) > 1:
-        return ["|".join(map(_for_term, alternatives))]
-    first, *others = _apart(pattern, _BLANKS)
-    words = [first, *(other[_repetition(other) :] for other in others)]
-    return [_for_term(word) for word in words if word] or [_for_term(pattern)]
+def spans_words(pattern: str) -> bool:
+    """Say whether a pattern can match more than a part of one word."""
+    return bool(_BEYOND_A_WORD.search(re.sub(r"\[(?!\^)(?:\\.|[^\]\\])*\]", "", pattern)))
 
 
-def for_text(pattern: str) -> str:
-    """Return a pattern that matches in a text what the others match in its terms, whatever the case."""
-    return "(?i)" + "|".join(map(_for_words, _apart(pattern, {"|"})))
+def for_term(pattern: str) -> str:
+    """Return a pattern that matches the terms, which are in small letters, of words that hold what was asked for."""
+    written = "".join(_for_small_letters(atom[0]) for atom in _ATOM.finditer(_LAZY.sub(r"\1", pattern)))
+    return f".*({written}).*"
 
 
-def _apart(pattern: str, separators: Set[str]) -> list[str]:
-    """Take a pattern apart where one of these stands outside of parentheses."""
-    found, depth = [""], 0
-    for piece in _PIECE.findall(pattern):
-        depth += {"(": 1, ")": -1}.get(piece, 0)
-        if piece in separators and not depth:
-            found.append("")
-        else:
-            found[-1] += piece
-    return found
+def pieces(pattern: str) -> list[str]:
+    """Return letters and digits that every match holds, in small letters; of alternatives nothing is certain."""
+    if "|" in pattern or "(?" in pattern:
+        return []
+    found, run = [], ""
+    depth_of_optional = _optional_groups(pattern)
+    for start, atom, after in _atoms(pattern):
+        is_certain = not _MAY_BE_ABSENT.match(after) and not any(a <= start < b for a, b in depth_of_optional)
+        if len(atom) == 1 and atom.isalnum() and is_certain:
+            run += atom.lower()
+            if not re.match(r"[+{]", after):
+                continue
+        elif len(atom) == 1 and atom in "()+":
+            continue
+        found.append(run)
+        run = ""
+    return [piece for piece in (*found, run) if len(piece) >= _SHORTEST_PIECE]
 
 
-def _repetition(pattern: str) -> int:
-    """Return how much of a pattern says how often what stood before it comes."""
-    found = _REPEATED.match(pattern)
-    return found.end() if found else 0
+def matches(pattern: str, text: str) -> Iterator[tuple[int, int]]:
+    """Yield where a pattern matches; Tantivy's engine takes time in proportion to the text whatever the pattern is."""
+    try:
+        analyzer = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.regex(f"(?im){pattern}")).build()
+    except ValueError:
+        return
+    for token in analyzer.pre_tokenize(text).tokens:
+        yield token.char_offset_from, token.char_offset_to
 
 
-def _for_term(pattern: str) -> str:
-    begun, bare, ended = _anchored(pattern)
-    written = "".join(map(_for_small_letters, _PIECE.findall(_LAZY.sub(r"\1", bare))))
-    return f"{'' if begun else '.*'}({written}){'' if ended else '.*'}"
+def all_match(patterns: Sequence[str], text: str) -> bool:
+    """Say whether every one of several patterns matches somewhere in a text."""
+    return all(next(matches(pattern, text), None) is not None for pattern in patterns)
 
 
-def _for_words(pattern: str) -> str:
-    begun, bare, ended = _anchored(pattern)
-    before, after = (r"\b" if is_anchored else "" for is_anchored in (begun, ended))
-    return f"{before}(?:{bare}){after}"
+def _for_small_letters(atom: str) -> str:
+    if atom.startswith("["):
+        return "." if r"\w" in atom or r"\S" in atom else re.sub(r"\\d|\\.|[^\\]+", _small, atom)
+    return _CLASSES.get(atom, atom) if atom.startswith("\\") else atom.lower()
 
 
-def _anchored(pattern: str) -> tuple[bool, str, bool]:
-    """Take off what says that a word begins or ends there."""
-    begun, ended = _BEGINNING.match(pattern), _END.search(pattern)
-    bare = pattern[begun.end() if begun else 0 : ended.start() if ended else len(pattern)]
-    return (begun is not None, bare, ended is not None) if bare else (False, pattern, False)
+def _small(found: re.Match[str]) -> str:
+    return {r"\d": "0-9"}.get(found[0]) or (found[0] if found[0].startswith("\\") else found[0].lower())
 
 
-def _for_small_letters(piece: str) -> str:
-    if not piece.startswith("["):
-        return _CLASSES.get(piece, piece) if piece.startswith("\\") else piece.lower()
-    if piece.startswith("[^"):
-        return _small(piece.replace(r"\w", "a-z0-9").replace(r"\d", "0-9"))
-    return "." if r"\w" in piece or r"\S" in piece else _small(piece.replace(r"\d", "0-9"))
+def _atoms(pattern: str) -> Iterator[tuple[int, str, str]]:
+    for found in _ATOM.finditer(pattern):
+        yield found.start(), found[0], pattern[found.end() :]
 
 
-def _small(pieces: str) -> str:
-    return re.sub(r"\\.|[^\\]+", lambda piece: piece[0] if piece[0][0] == "\\" else piece[0].lower(), pieces)
+def _optional_groups(pattern: str) -> list[tuple[int, int]]:
+    """Return the stretches in parentheses that may be absent."""
+    opened: list[int] = []
+    optional = []
+    for start, atom, after in _atoms(pattern):
+        if atom.startswith("("):
+            opened.append(start)
+        elif atom == ")" and opened:
+            begin = opened.pop()
+            if _MAY_BE_ABSENT.match(after):
+                optional.append((begin, start))
+    return optional

@@ -51,10 +51,13 @@ SELECT chain.start, (SELECT id FROM records WHERE parent = chain.record ORDER BY
 FROM chain WHERE chain.step < ? AND EXISTS (SELECT 1 FROM records WHERE parent = chain.record)
 """
 _CHAIN = """
-WITH RECURSIVE chain (start, record, step) AS (VALUES {starts} UNION {step})
-SELECT chain.start, parts.id, parts.kind FROM chain JOIN parts ON parts.record = chain.record
+WITH RECURSIVE starts AS (SELECT id, record FROM parts WHERE id IN (SELECT value FROM json_each(?))),
+chain (start, record, step) AS (SELECT DISTINCT record, record, 0 FROM starts UNION {step})
+SELECT starts.id, parts.id, parts.kind FROM starts JOIN chain ON chain.start = starts.record
+  JOIN parts ON parts.record = chain.record
 WHERE step > 0 AND chain.record != chain.start AND repeats IS NULL ORDER BY step, block {direction}, parts.id
 """
+_CHAINS = {True: _CHAIN.format(step=_BACK, direction="DESC"), False: _CHAIN.format(step=_ON, direction="")}
 _IN_SESSION = f"""
 SELECT id FROM (
   SELECT records.id, files.is_copy, path, abs(line) AS line FROM records JOIN files ON files.id = file
@@ -122,22 +125,27 @@ def numbered(connection: sqlite3.Connection, unpacker: Unpacker, numbers: Sequen
     return {number: _stored(connection, unpacker, row, homes[row[0]]) for number, row in rows.items()}
 
 
-def chains(connection: sqlite3.Connection, uuids: Sequence[Key], steps: int, is_back: bool) -> dict[str, list[Near]]:
-    """Return the parts on the way from each record through its parents, or its first children."""
-    rows = rows_in(connection, "SELECT id, uuid FROM records WHERE uuid IN", uuids)
-    starts = {number: uuid_text(uuid) for number, uuid in rows}
-    if not starts:
-        return {}
+def beginning(connection: sqlite3.Connection, text: str, limit: int) -> list[str]:
+    """Return the uuids that begin with a text, those that are kept as bytes and those that are kept as text."""
+    found = connection.execute(
+        "SELECT uuid FROM records WHERE typeof(uuid) = 'text' AND uuid >= ?1 AND uuid < ?2 ORDER BY uuid LIMIT ?3",
+        (text, text + chr(0x10FFFF), limit),
+    ).fetchall()
+    digits = text.replace("-", "").lower()
+    if text and not digits.strip("0123456789abcdef") and len(digits) <= 32:
+        span = (bytes.fromhex(digits.ljust(32, filler)) for filler in "0f")
+        statement = "SELECT uuid FROM records WHERE uuid BETWEEN ? AND ? ORDER BY uuid LIMIT ?"
+        found += connection.execute(statement, (*span, limit)).fetchall()
+    return sorted(uuid_text(uuid) for (uuid,) in found)[:limit]
+
+
+def chains(connection: sqlite3.Connection, parts: Sequence[int], steps: int, is_back: bool) -> dict[int, list[Near]]:
+    """Return the parts on the way from each part's record through its parents, or its first children."""
     # A cycle comes back to where it began and repeats what it has: each part counts once.
-    found: dict[str, dict[int, Near]] = {uuid: {} for uuid in starts.values()}
-    statement = _CHAIN.format(
-        starts=", ".join(f"({number}, {number}, 0)" for number in starts),
-        step=_BACK if is_back else _ON,
-        direction="DESC" if is_back else "",
-    )
-    for start, part, kind in connection.execute(statement, (steps,)):
-        found[starts[start]].setdefault(part, Near(key=part, kind=KINDS[kind]))
-    return {uuid: list(chain.values()) for uuid, chain in found.items()}
+    found: dict[int, dict[int, Near]] = {part: {} for part in parts}
+    for start, part, kind in connection.execute(_CHAINS[is_back], (orjson.dumps(parts).decode(), steps)):
+        found[start].setdefault(part, Near(key=part, kind=KINDS[kind]))
+    return {part: list(chain.values()) for part, chain in found.items()}
 
 
 def session_parts(

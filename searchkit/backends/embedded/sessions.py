@@ -49,7 +49,7 @@ def sessions(connection: sqlite3.Connection, unpacker: Unpacker, numbers: Sequen
     """Return the sessions with these numbers, in this order."""
     known = _known(connection, numbers)
     are_titled = all(known[number].keys() & set(_GIVEN) for number in numbers)
-    summaries: dict[int, str] = {} if are_titled else _summaries(connection)
+    summaries: dict[int, str] = {} if are_titled else summaries_of(connection)
     found = {
         number: Session(
             id=name,
@@ -68,11 +68,11 @@ def sessions(connection: sqlite3.Connection, unpacker: Unpacker, numbers: Sequen
     return [found[number] for number in numbers]
 
 
-def headings(connection: sqlite3.Connection, unpacker: Unpacker, numbers: Sequence[int]) -> dict[int, Heading]:
+def headings(
+    connection: sqlite3.Connection, unpacker: Unpacker, numbers: Sequence[int], summaries: Mapping[int, str]
+) -> dict[int, Heading]:
     """Return what sessions are known by, which takes a fraction of the time of all that there is to tell."""
     known = _known(connection, numbers)
-    are_titled = all(known[number].keys() & set(_GIVEN) for number in numbers)
-    summaries: dict[int, str] = {} if are_titled else _summaries(connection)
     return {
         number: Heading(
             id=name,
@@ -97,7 +97,7 @@ def titles(connection: sqlite3.Connection, unpacker: Unpacker) -> Iterator[tuple
         f"SELECT session, value FROM facts JOIN names ON names.id = facts.name WHERE names.name IN {(*_GIVEN, *_MADE)}"
     ).fetchall()
     numbers = [row[0] for row in connection.execute("SELECT id FROM sessions WHERE id > 0")]
-    known, summaries = _known(connection, numbers), _summaries(connection)
+    known, summaries = _known(connection, numbers), summaries_of(connection)
     for number in numbers:
         title = _title(connection, unpacker, number, known[number], summaries)
         if title:
@@ -114,7 +114,7 @@ def _known(connection: sqlite3.Connection, numbers: Sequence[int]) -> dict[int, 
     return facts
 
 
-def _summaries(connection: sqlite3.Connection) -> dict[int, str]:
+def summaries_of(connection: sqlite3.Connection) -> dict[int, str]:
     """Return summary lines by the record they name: they are often written into another session's file."""
     return dict(connection.execute(_SUMMARIES).fetchall())
 

@@ -6,32 +6,18 @@ are gathered and inserted together; one that is known already is merged by `merg
 """
 
 import sqlite3
-from collections.abc import Iterable, Sequence
-from typing import cast
+from collections.abc import Iterable
+from typing import NamedTuple, cast
 
-import orjson
-
-from searchkit.backends.base import Batch, Entry
+from searchkit.backends.base import Batch
 from searchkit.backends.embedded.asking import rows_in
 from searchkit.backends.embedded.files import FileRow, Files
-from searchkit.backends.embedded.keys import Key, optional_key, response_key, uuid_key, uuid_text
+from searchkit.backends.embedded.keys import Key
 from searchkit.backends.embedded.merge import Home, Known, Sight, Telling
 from searchkit.backends.embedded.names import Names, keep_last_number, last_number
-from searchkit.backends.embedded.schema import (
-    BOUNDARY,
-    CALLED_BY_PARENT,
-    FORKED,
-    KINDS,
-    LINK,
-    ROLES,
-    SHARED,
-    SIDECHAIN,
-)
+from searchkit.backends.embedded.rows import EntryRows, PartRow, RecordRow, Rows
+from searchkit.backends.embedded.schema import FORKED
 from searchkit.backends.embedded.texts import Packer
-from searchkit.types import Fact, Part, Record, Standing, Usage
-
-_KIND_NUMBER = {kind: number for number, kind in enumerate(KINDS)}
-_ROLE_NUMBER = {role: number for number, role in enumerate(ROLES)}
 
 _INSERT_RECORD = f"INSERT INTO records VALUES ({', '.join('?' * 16)})"
 _INSERT_PART = f"INSERT INTO parts VALUES ({', '.join('?' * 17)})"
@@ -54,220 +40,205 @@ WHERE id = ?1
 """
 
 
-class Writer:
-    """Turns one batch into rows; lives as long as the transaction around it."""
+class _Again(NamedTuple):
+    """A record that has another place, to be merged once the rows of all new ones are in the tables."""
 
-    def __init__(self, connection: sqlite3.Connection, names: Names) -> None:
+    record: RecordRow
+    number: int
+    row: FileRow
+    # The session that the file is of, where the record names another: it is part of both.
+    file_session: int | None
+
+
+class Writer:
+    """Completes the rows of one batch and inserts them; lives as long as the transaction around it."""
+
+    def __init__(self, connection: sqlite3.Connection, names: Names, rows: Rows) -> None:
         """Write through `connection`, inside the caller's transaction."""
         self._connection = connection
-        self._names = names
+        self._rows = rows
         self._files = Files(connection, names)
         self._known = Known(connection)
-        self._homes: dict[str, Home] = {}
+        self._names = [names.name(name) for name in rows.names]
+        self._sessions = [names.session(session) for session in rows.sessions]
+        self._contexts = [names.context(context) for context in rows.contexts]
+        self._paths = [names.path(path) for path in rows.paths]
+        self._numbers: dict[Key, int] = {}
+        self._homes: dict[int, Home] = {}
         self._records: list[tuple[object, ...]] = []
         self._parts: list[tuple[object, ...]] = []
-        self._known_again: list[tuple[Record, Sequence[Part], FileRow, int, int | None]] = []
+        self._again: list[_Again] = []
         self._touches: list[tuple[int, int, int]] = []
-        self._usage: dict[int, tuple[Key, Usage]] = {}
 
     def write(self, batch: Batch) -> None:
-        """Write the whole batch; the caller commits."""
-        rows = [self._files.open(entry.change) for entry in batch]
+        """Write the batch that the rows were made of; the caller commits."""
+        opened = [self._files.open(entry.change) for entry in batch]
         # Opening a file can write chunks anew, so numbers are taken after that.
         self._next_record = last_number(self._connection, "records") + 1
         self._next_part = last_number(self._connection, "parts") + 1
         self._packer = Packer(last_number(self._connection, "chunks") + 1)
-        self._homes = self._find_homes(batch)
-        for entry, row in zip(batch, rows, strict=True):
+        self._numbers = self._find_numbers()
+        mixed = self._mixed_chunks()
+        self._chunks = [
+            None if place in mixed else self._packer.keep(chunk) for place, chunk in enumerate(self._rows.chunks)
+        ]
+        for rows, row in zip(self._rows.entries, opened, strict=True):
             if row is not None:
-                self._entry(entry, row)
+                self._entry(rows, row)
         self._flush_records()
-        for known in self._known_again:
-            self._merge(*known)
+        for again in self._again:
+            self._merge(again)
         self._known.choose_homes()
         self._flush()
-        for entry, row in zip(batch, rows, strict=True):
+        for entry, row in zip(batch, opened, strict=True):
             if row is not None:
                 self._files.close(entry.change, row)
 
-    def _entry(self, entry: Entry, row: FileRow) -> None:
-        """Write the records of one change, and what they tell of their sessions."""
-        spans: dict[int, list[int]] = {}
-        session_name, session = "", 0
-        for record, parts in zip(entry.change.records, entry.parts, strict=True):
-            if record.session != session_name:
-                session_name, session = record.session or "", self._names.session(record.session)
-            times = spans.setdefault(session, [])
-            if record.time is not None and row.is_dated and record.standing is not Standing.STAND_IN:
-                # A stand-in may go again, and its time with it.
-                times.append(record.time)
-            self._record(record, parts, row, session)
+    def _entry(self, entry: EntryRows, row: FileRow) -> None:
+        """Gather the rows of one change, and write what they tell of their sessions."""
+        for record in entry.records:
+            self._record(record, row)
+        sessions = self._sessions
         self._connection.executemany(
             _UPDATE_SESSION,
+            [(sessions[span.session], row.is_transcript, span.first, span.last) for span in entry.spans],
+        )
+        self._connection.executemany(
+            _UPSERT_FACT,
             [
-                (session, int(row.is_transcript), min(times, default=None), max(times, default=None))
-                for session, times in spans.items()
+                (
+                    sessions[fact.session],
+                    self._names[fact.name],
+                    fact.value,
+                    0 if fact.agent is None else self._names[fact.agent],
+                    fact.leaf,
+                    fact.line,
+                )
+                for fact in entry.facts
             ],
         )
-        self._facts(entry.change.facts)
-        if not row.session and row.kind == "agent" and entry.change.records:
+        if not row.session and row.kind == "agent" and entry.records:
             # The old layout names no session in the path of an agent's transcript.
-            session = self._names.session(entry.change.records[0].session)
+            session = sessions[entry.records[0].session]
             self._connection.execute("UPDATE files SET session = ? WHERE id = ?", (session, row.id))
 
-    def _record(self, record: Record, parts: Sequence[Part], row: FileRow, session: int) -> None:
+    def _record(self, record: RecordRow, row: FileRow) -> None:
         """Gather the rows of a new record; one that is known, or has two places at once, waits for them."""
-        home = self._homes.get(record.uuid)
-        is_known = home is not None
-        if home is None:
-            home = self._homes[record.uuid] = Home(
-                self._next_record, row.id, record.line, False, record.is_forked, record.standing
-            )
+        session = self._sessions[record.session]
+        number = self._numbers.get(record.key)
+        is_known = number is not None
+        if number is None:
+            number = self._numbers[record.key] = self._next_record
             self._next_record += 1
-            self._records.append((home.id, uuid_key(record.uuid), *self._columns(record, row, session)))
-            for part in parts:
-                self._part(part, self._telling(part), home.id, session, record.standing)
-        # A record that names another session than its file's is part of both.
-        file_session = row.session if row.kind == "session" and row.session != session else None
-        if is_known or file_session is not None:
-            self._known_again.append((record, parts, row, session, file_session))
-        for touch in record.touches:
-            self._touches.append((self._names.path(touch.path), home.id, self._names.name(touch.action)))
-        if record.usage is not None and record.response is not None:
-            self._respond(response_key(record.response), record.uuid, record.usage)
+            self._records.append((number, record.key, *self._columns(record, row, session)))
+            for part in record.parts:
+                self._part(part, number, session, record.standing)
+        if is_known or (row.kind == "session" and row.session != session):
+            file_session = row.session if row.kind == "session" and row.session != session else None
+            self._again.append(_Again(record, number, row, file_session))
+        for path, action in record.touches:
+            self._touches.append((self._paths[path], number, self._names[action]))
 
-    def _merge(
-        self, record: Record, parts: Sequence[Part], row: FileRow, session: int, file_session: int | None
-    ) -> None:
+    def _merge(self, again: _Again) -> None:
         """Merge a record that is known, whose rows are in the tables by now."""
-        home = self._homes[record.uuid]
+        record, number, row, file_session = again
+        session = self._sessions[record.session]
+        home = self._homes.get(number) or self._known.home(number)
         columns = self._columns(record, row, session)
         sight = self._sight(record, columns, file_session)
         is_again = home.file == row.id and (home.line == record.line or home.line < 0) and not home.is_shared
         if not is_again or file_session is not None:
             home = self._known.place(home, sight)
-        texts = self._known.texts(home.id)
+        texts = self._known.texts(number)
         told = []
-        for part in parts:
-            telling = self._telling(part)
-            number = texts.get((part.block, part.digest))
-            if number is None:
-                number = self._part(part, telling, home.id, session, record.standing)
-            told.append((number, telling))
+        for part in record.parts:
+            known = texts.get((part.block, part.digest))
+            told.append((self._part(part, number, session, record.standing) if known is None else known, part))
         is_new_text = bool(self._parts)
         self._flush_records()
-        here = Home(home.id, row.id, record.line, home.is_shared, record.is_forked, record.standing)
+        tellings = [(part_number, self._telling(part)) for part_number, part in told]
+        here = Home(number, row.id, record.line, home.is_shared, bool(record.flags & FORKED), record.standing)
         if home.is_shared:
             is_better = self._rank(here) < self._rank(home)
             is_decisive = is_new_text or is_better or here.standing < home.standing
-            self._known.tell(home, sight, told, is_decisive)
-            self._homes[record.uuid] = (here if is_better else home)._replace(
-                standing=min(here.standing, home.standing)
-            )
+            self._known.tell(home, sight, tellings, is_decisive)
+            self._homes[number] = (here if is_better else home)._replace(standing=min(here.standing, home.standing))
         else:
-            self._known.rewrite(home, columns, told)
-            self._homes[record.uuid] = here
+            self._known.rewrite(home, columns, tellings)
+            self._homes[number] = here
 
     def _rank(self, home: Home) -> tuple[bool, bool, bool, str, int]:
         """Order places as `homes.BEST` does."""
         row = self._files.row(home.file)
         return home.line < 0, row.is_copy, home.is_forked, row.path, abs(home.line)
 
-    def _columns(self, record: Record, row: FileRow, session: int) -> tuple[object, ...]:
-        """Return the columns of a record behind its number and its uuid."""
-        parent: int | None = None
-        missing_parent: Key | None = None
-        if record.parent is not None:
-            parent_home = self._homes.get(record.parent)
-            if parent_home is None:
-                missing_parent = uuid_key(record.parent)
-            else:
-                parent = parent_home.id
-        flags, source_call = LINK if record.is_link else 0, record.source_call
-        if source_call is not None and source_call == record.parent:
-            flags, source_call = flags | CALLED_BY_PARENT, None
-        if record.is_sidechain:
-            flags |= SIDECHAIN
-        if record.is_forked:
-            flags |= FORKED
-        if record.is_boundary:
-            flags |= BOUNDARY
+    def _columns(self, record: RecordRow, row: FileRow, session: int) -> tuple[object, ...]:
+        """Return the columns of a record behind its number and its key."""
+        parent = None if record.parent is None else self._numbers.get(record.parent)
         return (
             parent,
-            missing_parent,
-            optional_key(record.logical_parent),
-            optional_key(source_call),
-            self._names.name(record.type),
+            record.parent if parent is None else None,
+            record.logical_parent,
+            record.source_call,
+            self._names[record.type],
             session,
-            self._names.optional(record.agent),
+            None if record.agent is None else self._names[record.agent],
             row.id,
             record.line,
             record.time,
-            self._names.context(record.context),
-            None if record.response is None else response_key(record.response),
-            int(record.standing),
-            flags,
+            self._contexts[record.context],
+            record.response,
+            record.standing,
+            record.flags,
         )
 
-    def _sight(self, record: Record, columns: tuple[object, ...], file_session: int | None) -> Sight:
-        """Arrange the columns of a record as those of a place, where a parent is kept by its uuid."""
+    def _sight(self, record: RecordRow, columns: tuple[object, ...], file_session: int | None) -> Sight:
+        """Arrange the columns of a record as those of a place, where a parent is kept by its key."""
         _, _, logical_parent, source_call, record_type, session, agent, file, line, *rest = columns
         return Sight(
             file=cast(int, file),
             line=cast(int, line),
             session=cast(int, session),
             agent=cast("int | None", agent),
-            columns=(optional_key(record.parent), logical_parent, source_call, record_type, *rest),
+            columns=(record.parent, logical_parent, source_call, record_type, *rest),
             file_session=file_session,
         )
 
-    def _telling(self, part: Part) -> Telling:
-        fields = None
-        if part.fields:
-            fields = orjson.dumps([(field.name, field.start, field.end) for field in part.fields]).decode()
-        return Telling(
-            _KIND_NUMBER[part.kind],
-            _ROLE_NUMBER[part.role],
-            self._names.optional(part.tool),
-            part.call,
-            part.is_error,
-            fields,
-        )
+    def _telling(self, part: PartRow) -> Telling:
+        tool = None if part.tool is None else self._names[part.tool]
+        return Telling(part.kind, part.role, tool, part.call, part.is_error, part.fields)
 
-    def _part(self, part: Part, telling: Telling, record: int, session: int, standing: int) -> int:
+    def _part(self, part: PartRow, record: int, session: int, standing: int) -> int:
         number = self._next_part
         self._next_part += 1
-        kind, role, tool, call, is_error, fields = telling
-        place = self._packer.add(number, part.text)
-        head = (number, record, part.block, 0, kind, role, session, int(standing), part.digest)
-        self._parts.append((*head, tool, call, is_error, fields, *place, None))
-        return number
-
-    def _respond(self, response: int, uuid: str, usage: Usage) -> None:
-        """Keep the largest usage of a response, which every record of it repeats."""
-        other = self._usage.get(response)
-        if other is None:
-            self._usage[response] = (uuid_key(uuid), usage)
+        chunk, start = self._chunks[part.chunk], part.start
+        if chunk is None:
+            text = self._rows.chunks[part.chunk][start : start + part.length]
+            chunk, start, _ = self._packer.add(number, text)
         else:
-            largest = usage if usage == other[1] else _larger(usage, other[1])
-            self._usage[response] = (_smaller(uuid_key(uuid), other[0]), largest)
-
-    def _facts(self, facts: Iterable[Fact]) -> None:
-        names = self._names
-        self._connection.executemany(
-            _UPSERT_FACT,
-            [
-                (
-                    names.session(fact.session),
-                    names.name(fact.name),
-                    fact.value,
-                    names.optional(fact.agent) or 0,
-                    optional_key(fact.leaf),
-                    fact.line,
-                )
-                for fact in facts
-            ],
+            self._packer.holds(chunk, number)
+        self._parts.append(
+            (
+                number,
+                record,
+                part.block,
+                0,
+                part.kind,
+                part.role,
+                session,
+                standing,
+                part.digest,
+                None if part.tool is None else self._names[part.tool],
+                part.call,
+                part.is_error,
+                part.fields,
+                chunk,
+                start,
+                part.length,
+                None,
+            )
         )
+        return number
 
     def _flush_records(self) -> None:
         if not self._records and not self._parts:
@@ -287,41 +258,41 @@ class Writer:
         connection.executemany(
             _UPSERT_RESPONSE,
             [
-                (response, record, usage.input, usage.output, usage.cache_read, usage.cache_write, usage.cost)
-                for response, (record, usage) in self._usage.items()
+                (
+                    spent.response,
+                    spent.record,
+                    usage.input,
+                    usage.output,
+                    usage.cache_read,
+                    usage.cache_write,
+                    usage.cost,
+                )
+                for spent in self._rows.spent
+                for usage in (spent.usage,)
             ],
         )
 
-    def _find_homes(self, batch: Batch) -> dict[str, Home]:
+    def _find_numbers(self) -> dict[Key, int]:
         """Look up which records of the batch, and which of their parents, are known."""
-        uuids: dict[str, None] = {}
-        for entry in batch:
-            for record in entry.change.records:
-                uuids[record.uuid] = None
-                if record.parent is not None:
-                    uuids[record.parent] = None
-        statement = "SELECT uuid, id, file, line, flags, standing FROM records WHERE uuid IN"
-        return {
-            uuid_text(uuid): Home(number, file, line, bool(flags & SHARED), bool(flags & FORKED), standing)
-            for uuid, number, file, line, flags, standing in rows_in(
-                self._connection, statement, [*map(uuid_key, uuids)]
-            )
-        }
+        keys: dict[Key, None] = {}
+        for record in self._all_records():
+            keys[record.key] = None
+            if record.parent is not None:
+                keys[record.parent] = None
+        return dict(rows_in(self._connection, "SELECT uuid, id FROM records WHERE uuid IN", [*keys]))
 
+    def _mixed_chunks(self) -> set[int]:
+        """Find the chunks that hold more than the texts of new records: what is known must not be kept twice.
 
-def _smaller(one: Key, other: Key) -> Key:
-    """Choose as SQLite's min() does: text sorts before bytes."""
-    if isinstance(one, str) != isinstance(other, str):
-        return one if isinstance(one, str) else other
-    return min(one, other)
+        Their texts are packed anew as far as they are new; other chunks are kept as they came.
+        """
+        seen, mixed = set(self._numbers), set[int]()
+        for record in self._all_records():
+            if record.key in seen:
+                mixed.update(part.chunk for part in record.parts)
+            else:
+                seen.add(record.key)
+        return mixed
 
-
-def _larger(one: Usage, other: Usage) -> Usage:
-    costs = [usage.cost for usage in (one, other) if usage.cost is not None]
-    return Usage(
-        input=max(one.input, other.input),
-        output=max(one.output, other.output),
-        cache_read=max(one.cache_read, other.cache_read),
-        cache_write=max(one.cache_write, other.cache_write),
-        cost=max(costs, default=None),
-    )
+    def _all_records(self) -> Iterable[RecordRow]:
+        return (record for entry in self._rows.entries for record in entry.records)

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 
-from searchkit.backends.base import Batch, Entry, Found, Holding, Near, Order, Stored
+from searchkit.backends.base import Batch, Entry, Found, Holding, Near, Order, Reach, Stored
 from searchkit.backends.memory import census, figures, finding, settle
 from searchkit.backends.memory import sessions as listing
 from searchkit.backends.memory.held import DATED, TRANSCRIPTS, File, Sighting, Sightings, link, parts, ranked
@@ -33,6 +33,8 @@ from searchkit.types import (
 class MemoryBackend:
     """A store that lives as long as its object."""
 
+    preparation = None
+
     def __init__(self) -> None:
         """Begin with nothing."""
         self._files: dict[str, File] = {}
@@ -51,6 +53,7 @@ class MemoryBackend:
         entries = [
             (entry.change, [(record, list(parts)) for record, parts in zip(*_columns(entry), strict=True)])
             for entry in batch
+            if not entry.change.is_passed_over
         ]
         for change, records in entries:
             self._change(change, records)
@@ -65,9 +68,9 @@ class MemoryBackend:
     def follow(self, on_progress: Callable[[int, int], None] = lambda done, left: None, /) -> None:
         """Do nothing: nothing derives from what is kept."""
 
-    def pending(self) -> int:
-        """Return 0: whatever is kept is reached."""
-        return 0
+    def reach(self) -> Reach:
+        """Count the parts that a search reaches, which is all of them."""
+        return Reach(searchable=sum(stored.repeats is None for _, stored in self._keyed()), pending=0)
 
     def keep_up(self) -> None:
         """Do nothing: nothing derives from what is kept."""
@@ -97,10 +100,6 @@ class MemoryBackend:
         held = {word for _, stored in self._keyed() for word in finding.words(stored.part.text)}
         return get_close_matches(word.lower(), sorted(held - {word.lower()}))
 
-    def searchable(self) -> int:
-        """Count the parts that a search for words reaches."""
-        return sum(stored.repeats is None for _, stored in self._keyed())
-
     def part(self, part_id: str, /) -> Stored | None:
         """Return one part by its id, `<uuid>#<block>`."""
         return next((stored for stored in self._stored(part_id.rpartition("#")[0]) if stored.id == part_id), None)
@@ -109,17 +108,28 @@ class MemoryBackend:
         """Return the records with these uuids; a missing one is left out."""
         return {uuid: link(self._records[uuid]) for uuid in uuids if uuid in self._records}
 
-    def chains(self, uuids: Sequence[str], steps: int, is_back: bool, /) -> Mapping[str, Sequence[Near]]:
-        """Return the parts on the way from each record to its parents, or to its first children, nearest first."""
-        keys = {stored.id: key for key, stored in self._keyed()}
-        chains: dict[str, list[Near]] = {}
-        for uuid in uuids:
-            way, at = [uuid], uuid
+    def beginning(self, text: str, limit: int, /) -> list[str]:
+        """Return the uuids that begin with a text, in order."""
+        return sorted(uuid for uuid in self._records if text and uuid.startswith(text))[:limit]
+
+    def keys(self, uuid: str, /) -> list[int]:
+        """Return the keys of what a record says, in the order of its blocks."""
+        found = [(stored.part.block, number) for number, stored in self._keyed() if stored.link.uuid == uuid]
+        return [number for _, number in sorted(found)]
+
+    def chains(self, keys: Sequence[int], steps: int, is_back: bool, /) -> Mapping[int, Sequence[Near]]:
+        """Return the parts on the way from each part's record to its parents or first children, nearest first."""
+        known = dict(self._keyed())
+        numbers = {stored.id: number for number, stored in known.items()}
+        chains: dict[int, list[Near]] = {}
+        for start in keys:
+            at = known[start].link.uuid
+            way = [at]
             while len(way) <= steps and (following := self._step(at, is_back)) and following not in way:
                 at = following
                 way.append(at)
-            chains[uuid] = [
-                Near(key=keys[stored.id], kind=stored.part.kind)
+            chains[start] = [
+                Near(key=numbers[stored.id], kind=stored.part.kind)
                 for one in way[1:]
                 for stored in sorted(self._stored(one), key=lambda stored: stored.part.block, reverse=is_back)
                 if stored.repeats is None

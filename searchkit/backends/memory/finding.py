@@ -124,7 +124,7 @@ def _has(term: Term, held: list[str], text: str) -> bool:
     if term.match is Match.PREFIX:
         return bool(asked) and any(word.startswith(asked[-1]) for word in held)
     if term.match is Match.REGEX:
-        return any(re.search(term.text.lower(), word) for word in held)
+        return re.search(term.text, text, re.IGNORECASE | re.MULTILINE) is not None
     if term.match is Match.FUZZY:
         return any(_is_near(asked[0], word) for word in held) if asked else False
     if term.match is Match.PHRASE:

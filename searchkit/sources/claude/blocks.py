@@ -73,13 +73,10 @@ def persisted_path(result: str) -> list[str]:
     return re.split(r"[/\\]", match.group(1)) if match else []
 
 
-def _items(content: object) -> Iterator[tuple[int, str | dict[str, object]]]:
-    if isinstance(content, (str, dict)):
-        yield 0, content
-    elif isinstance(content, list):
-        for number, item in enumerate(content):
-            if isinstance(item, (str, dict)):
-                yield number, item
+def _items(content: object) -> list[tuple[int, str | dict[str, object]]]:
+    if isinstance(content, list):
+        return [(number, item) for number, item in enumerate(content) if isinstance(item, (str, dict))]
+    return [(0, content)] if isinstance(content, (str, dict)) else []
 
 
 def _call(number: int, item: dict[str, object]) -> Block:

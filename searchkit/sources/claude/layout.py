@@ -10,6 +10,7 @@ from pathlib import Path
 import msgspec
 
 from searchkit.errors import RootMissing, SourceError
+from searchkit.sources.jsonl import Shape
 from searchkit.types import Origin
 
 LINK_OUT = "a symbolic link out of the root is not followed"
@@ -39,11 +40,11 @@ TRANSCRIPTS = frozenset({FileKind.SESSION, FileKind.AGENT, FileKind.JOURNAL})
 GROWING = TRANSCRIPTS | {FileKind.HISTORY}
 
 
-class Found(msgspec.Struct, frozen=True, kw_only=True):
+class Found(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """A file worth reading, with what its place says about it."""
 
     path: str
-    stat: os.stat_result
+    shape: Shape
     origin: Origin
 
 
@@ -80,10 +81,10 @@ PassOver = Callable[[str, str], None]
 
 def found(root: Path, pass_over: PassOver = lambda path, why: None) -> Iterator[Found]:
     """Yield every file below `root` that can hold something to search; tell of what cannot be looked at, and why."""
-    for path, entry_stat in _files(str(root / "projects"), str(root.resolve()), pass_over):
+    for path, shape in _files(str(root / "projects"), str(root.resolve()), pass_over):
         origin = _in_project(Path(path).relative_to(root / "projects").parts)
         if origin is not None:
-            yield Found(path=path, stat=entry_stat, origin=origin)
+            yield Found(path=path, shape=shape, origin=origin)
     yield from _beside_projects(root, pass_over)
 
 
@@ -157,10 +158,10 @@ def _beside_projects(root: Path, pass_over: PassOver) -> Iterator[Found]:
     history = str(root / "history.jsonl")
     if os.path.isfile(history):
         if _stays_inside(history, str(root.resolve())):
-            yield Found(path=history, stat=os.stat(history), origin=Origin(kind=FileKind.HISTORY))
+            yield Found(path=history, shape=Shape.of(os.stat(history)), origin=Origin(kind=FileKind.HISTORY))
         else:
             pass_over(history, LINK_OUT)
-    for path, entry_stat in _files(str(root / "todos"), str(root.resolve()), pass_over, depth=1):
+    for path, shape in _files(str(root / "todos"), str(root.resolve()), pass_over, depth=1):
         session, _, agent = Path(path).stem.partition("-agent-")
         if path.endswith(".json"):
             origin = Origin(
@@ -169,18 +170,18 @@ def _beside_projects(root: Path, pass_over: PassOver) -> Iterator[Found]:
                 session=session,
                 agent=None if agent in ("", session) else agent,
             )
-            yield Found(path=path, stat=entry_stat, origin=origin)
-    for path, entry_stat in _files(str(root / "tasks"), str(root.resolve()), pass_over, depth=2):
+            yield Found(path=path, shape=shape, origin=origin)
+    for path, shape in _files(str(root / "tasks"), str(root.resolve()), pass_over, depth=2):
         directory, name = os.path.split(path)
         if name.endswith(".json") and not name.startswith("."):
             origin = Origin(kind=FileKind.TODO, is_document=True, session=os.path.basename(directory))
-            yield Found(path=path, stat=entry_stat, origin=origin)
-    for path, entry_stat in _files(str(root / "plans"), str(root.resolve()), pass_over, depth=1):
+            yield Found(path=path, shape=shape, origin=origin)
+    for path, shape in _files(str(root / "plans"), str(root.resolve()), pass_over, depth=1):
         if path.endswith(".md"):
-            yield Found(path=path, stat=entry_stat, origin=Origin(kind=FileKind.PLAN, is_document=True))
+            yield Found(path=path, shape=shape, origin=Origin(kind=FileKind.PLAN, is_document=True))
 
 
-def _files(directory: str, root: str, pass_over: PassOver, depth: int = 100) -> Iterator[tuple[str, os.stat_result]]:
+def _files(directory: str, root: str, pass_over: PassOver, depth: int = 100) -> Iterator[tuple[str, Shape]]:
     """Walk a directory; links that leave the root, pipes and what cannot be listed are passed over."""
     if os.path.islink(directory) and not _stays_inside(directory, root):
         pass_over(directory, LINK_OUT)
@@ -212,7 +213,7 @@ def _files(directory: str, root: str, pass_over: PassOver, depth: int = 100) -> 
             if depth > 1 and not entry.is_symlink():
                 yield from _files(entry.path, root, pass_over, depth - 1)
         elif stat.S_ISREG(entry_stat.st_mode):
-            yield entry.path, entry_stat
+            yield entry.path, Shape.of(entry_stat)
 
 
 def _stays_inside(path: str, root: str) -> bool:

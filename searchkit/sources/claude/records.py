@@ -63,6 +63,8 @@ class Reader:
         self._contexts: dict[tuple[str | None, ...], Context] = {(None,) * 5: EMPTY}
         self._spans: dict[tuple[str, str | None, Context], tuple[int, int]] = {}
         self._told: set[tuple[str | None, ...]] = set()
+        # Every line names it, so it is not even looked up again while it stays.
+        self._slug: tuple[str, str, str | None] | None = None
         self.begin()
 
     def begin(self) -> None:
@@ -83,25 +85,30 @@ class Reader:
     def read(self, lines: Iterable[tuple[int, bytes]]) -> None:
         """Gather the records of a piece; what a call has printed so far counts until its result comes."""
         for number, line in lines:
-            if line and line.isspace():
-                continue
             envelope = open_envelope(line)
-            # Two records on one line are what a write that lost its newline leaves behind.
-            objects = [line] if envelope is not None else joined(line)
-            self.lines += max(1, len(objects))
-            if not objects:
-                self.torn += 1
-                if self.torn <= MOST_TORN:
-                    self.problems.append(Problem(kind="torn line", line=number, detail=f"{len(line)} bytes"))
-            for item in objects:
-                opened = envelope or open_envelope(item)
-                if opened is not None:
-                    self._record(number, opened, item)
+            if envelope is not None:
+                self.lines += 1
+                self._record(number, envelope, line)
+            elif not line or not line.isspace():
+                self._damaged(number, line)
         for call, (position, progress) in self._running.items():
             blocks = list(events.progress_blocks(unpack(progress), call))
             self.records[position] = msgspec.structs.replace(self.records[position], blocks=blocks)
         self._running.clear()
         self._surroundings()
+
+    def _damaged(self, number: int, line: bytes) -> None:
+        """Read a line that is no object; two on one line are what a write that lost its newline leaves behind."""
+        objects = joined(line)
+        self.lines += max(1, len(objects))
+        if not objects:
+            self.torn += 1
+            if self.torn <= MOST_TORN:
+                self.problems.append(Problem(kind="torn line", line=number, detail=f"{len(line)} bytes"))
+        for item in objects:
+            envelope = open_envelope(item)
+            if envelope is not None:
+                self._record(number, envelope, item)
 
     def _record(self, number: int, envelope: Envelope, line: bytes) -> None:
         record_type = envelope.type
@@ -284,7 +291,8 @@ class Reader:
             key = (session, agent, context)
             span = self._spans.get(key)
             self._spans[key] = (number if span is None else span[0], number)
-        if envelope.slug:
+        if envelope.slug and (envelope.slug, session, agent) != self._slug:
+            self._slug = (envelope.slug, session, agent)
             self._fact(session, agent, "slug", envelope.slug)
         if envelope.forked_from:
             self._fact(session, agent, "forked-from", text(unpack(envelope.forked_from).get("sessionId")))

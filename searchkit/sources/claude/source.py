@@ -9,10 +9,10 @@ from pathlib import Path
 import msgspec
 
 from searchkit.sources.claude.blocks import persisted_path
-from searchkit.sources.claude.layout import GROWING, LINK_OUT, FileKind, Found, check, found, overflow_places
+from searchkit.sources.claude.layout import GROWING, LINK_OUT, FileKind, Found, PassOver, check, found, overflow_places
 from searchkit.sources.claude.records import Memory, Reader
 from searchkit.sources.claude.side import read_document, read_history
-from searchkit.sources.jsonl import Growth, Mark, Piece, compare, decode, pieces
+from searchkit.sources.jsonl import Growth, Mark, Piece, Shape, compare, decode, pieces
 from searchkit.types import Behind, Change, Fact, Origin, Problem, Record, Tally
 
 log = logging.getLogger(__name__)
@@ -47,14 +47,19 @@ class ClaudeSource:
         """Yield what is new: newest transcripts first, copies after originals, side files last."""
         checkpoints = {file: _DECODE(checkpoint) for file, checkpoint in seen.items()}
         passed_over: dict[str, str] = {}
-        present = {item.path: item for root in self._roots for item in found(root, passed_over.__setitem__)}
+        present = {item.path: item for item in self._found(passed_over.__setitem__)}
         yield from (_passed_over(path, why) for path, why in passed_over.items())
         moved = _moved(present, checkpoints)
         yield from self._departures(present, checkpoints, set(moved.values()))
         changed = _jobs(present, checkpoints, moved)
+        # From here on only what is still to be read is kept: files are many.
+        present.clear()
+        checkpoints.clear()
         left = sum(job.size for job in changed)
         overflowed: set[str] = set()
-        for job in changed:
+        changed.reverse()
+        while changed:
+            job = changed.pop()
             if job.item.path in overflowed:
                 left -= job.size
                 continue
@@ -75,9 +80,22 @@ class ClaudeSource:
     def behind(self, seen: Mapping[str, bytes], /) -> Behind:
         """Say how much is new, without reading any of it."""
         checkpoints = {file: _DECODE(checkpoint) for file, checkpoint in seen.items()}
-        present = {item.path: item for root in self._roots for item in found(root)}
-        jobs = _jobs(present, checkpoints, {})
-        return Behind(files=len(jobs), bytes=sum(job.size for job in jobs))
+        files = size = 0
+        for item in self._found():
+            job = _Job(item, checkpoints.get(item.path), None)
+            if not job.is_same:
+                files, size = files + 1, size + job.size
+        return Behind(files=files, bytes=size)
+
+    def _found(self, pass_over: PassOver = lambda path, why: None) -> Iterator[Found]:
+        """List the files below all roots, each once."""
+        listed: set[str] = set()
+        for root in dict.fromkeys(self._roots):
+            for item in found(root, pass_over):
+                if item.path not in listed:
+                    yield item
+                    if len(self._roots) > 1:
+                        listed.add(item.path)
 
     def _departures(
         self, present: Mapping[str, Found], checkpoints: Mapping[str, Checkpoint], moved: set[str]
@@ -94,15 +112,17 @@ class ClaudeSource:
 class _Job:
     """One file that may have something new."""
 
+    __slots__ = ("_checkpoint", "_moved_from", "is_same", "item", "size")
+
     def __init__(self, item: Found, checkpoint: Checkpoint | None, moved_from: str | None) -> None:
         self.item = item
         self._moved_from = moved_from
         self._checkpoint = checkpoint
-        stat, mark = item.stat, checkpoint.mark if checkpoint else Mark()
-        same = (stat.st_dev, stat.st_ino, stat.st_size, stat.st_mtime_ns)
+        shape, mark = item.shape, checkpoint.mark if checkpoint else Mark()
+        same = (shape.device, shape.inode, shape.size, shape.modified)
         is_known = checkpoint is not None and not checkpoint.is_gone and moved_from is None
         self.is_same = is_known and same == (mark.device, mark.inode, mark.size, mark.modified)
-        self.size = max(0, stat.st_size - mark.offset)
+        self.size = max(0, shape.size - mark.offset)
 
     def changes(self) -> Iterator[Change]:
         """Read what is new; a file that cannot be read is reported and tried again next time."""
@@ -116,7 +136,7 @@ class _Job:
 
     def _read(self) -> Iterator[Change]:
         checkpoint = self._checkpoint
-        growth = compare(self.item.path, self.item.stat, checkpoint.mark) if checkpoint else Growth.REPLACED
+        growth = compare(self.item.path, self.item.shape, checkpoint.mark) if checkpoint else Growth.REPLACED
         if growth is Growth.REPLACED or checkpoint is None:
             checkpoint = Checkpoint(mark=Mark())
         is_restart, moved_from = checkpoint.mark.offset == 0, self._moved_from
@@ -165,21 +185,21 @@ class _Job:
         return None
 
     def _read_document(self) -> Iterator[Change]:
-        path, origin, stat = self.item.path, self.item.origin, self.item.stat
+        path, origin, shape = self.item.path, self.item.origin, self.item.shape
         with open(path, "rb") as file:
             content = file.read()
         records: list[Record] = []
         facts: list[Fact] = []
         problems: list[Problem] = []
         try:
-            document = read_document(path, content, origin, stat.st_mtime_ns // 1_000_000)
+            document = read_document(path, content, origin, shape.modified // 1_000_000)
             records, facts = document.records, document.facts
         except ValueError as error:
             problems = [Problem(kind="not JSON", line=0, detail=str(error)[:200])]
         yield Change(
             file=path,
             origin=origin,
-            checkpoint=_ENCODE(Checkpoint(mark=_whole(stat))),
+            checkpoint=_ENCODE(Checkpoint(mark=_whole(shape))),
             records=records,
             facts=facts,
             problems=problems,
@@ -192,10 +212,10 @@ class _Job:
 
 def _jobs(present: Mapping[str, Found], checkpoints: Mapping[str, Checkpoint], moved: Mapping[str, str]) -> list[_Job]:
     """List the files that are not as they were when last read, in the order to read them."""
-    jobs = [
+    jobs = (
         _Job(item, checkpoints.get(moved.get(path, path)), moved.get(path))
         for path, item in sorted(present.items(), key=lambda pair: _reading_order(pair[1]))
-    ]
+    )
     return [job for job in jobs if not job.is_same]
 
 
@@ -212,7 +232,7 @@ def _passed_over(path: str, why: str) -> Change:
 
 def _reading_order(item: Found) -> tuple[bool, bool, int, str]:
     is_side = item.origin.kind not in GROWING
-    return is_side, item.origin.is_copy, -item.stat.st_mtime_ns, item.path
+    return is_side, item.origin.is_copy, -item.shape.modified, item.path
 
 
 def _moved(present: Mapping[str, Found], checkpoints: Mapping[str, Checkpoint]) -> dict[str, str]:
@@ -229,7 +249,7 @@ def _moved(present: Mapping[str, Found], checkpoints: Mapping[str, Checkpoint]) 
     pairs = {}
     for path, item in present.items():
         if path not in checkpoints and item.origin.kind in GROWING:
-            old = missing.get((item.stat.st_dev, item.stat.st_ino))
+            old = missing.get((item.shape.device, item.shape.inode))
             if old is not None and _continues(path, item, checkpoints[old].mark):
                 pairs[path] = old
     return pairs
@@ -248,7 +268,7 @@ def _is_absent(path: str) -> bool:
 
 def _continues(path: str, item: Found, mark: Mark) -> bool:
     try:
-        return compare(path, item.stat, mark) is not Growth.REPLACED
+        return compare(path, item.shape, mark) is not Growth.REPLACED
     except OSError:
         return False
 
@@ -290,13 +310,13 @@ def _read_elsewhere(path: str, origin: Origin) -> Change:
             project_directory=origin.project_directory,
             is_document=True,
         ),
-        checkpoint=_ENCODE(Checkpoint(mark=_whole(os.stat(path)))),
+        checkpoint=_ENCODE(Checkpoint(mark=_whole(Shape.of(os.stat(path))))),
         is_restart=True,
     )
 
 
-def _whole(stat: os.stat_result) -> Mark:
-    return Mark(device=stat.st_dev, inode=stat.st_ino, size=stat.st_size, modified=stat.st_mtime_ns)
+def _whole(shape: Shape) -> Mark:
+    return Mark(device=shape.device, inode=shape.inode, size=shape.size, modified=shape.modified)
 
 
 _ENCODE = msgspec.json.Encoder().encode

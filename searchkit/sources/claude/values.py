@@ -96,7 +96,8 @@ def written_out(value: object) -> tuple[str, tuple[Field, ...]]:
     lines: list[str] = []
     fields: list[Field] = []
     position = 0
-    for path, leaf in leaves(value):
+    is_flat = not any(isinstance(leaf, (dict, list)) for leaf in value.values())
+    for path, leaf in value.items() if is_flat else leaves(value):
         # orjson refuses integers of more than 64 bits, which the decoders let through.
         shown = clean(leaf) if isinstance(leaf, str) else json.dumps(leaf)
         start = position + len(path) + 2

@@ -1,0 +1,39 @@
+"""Which indexes a catalog has, and when."""
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+from searchkit.backends.embedded import EmbeddedBackend
+from searchkit.backends.embedded.layout import CATALOG
+from searchkit.backends.embedded.schema import LATE_INDEXES
+from tests.contract.small import batch, record, transcript
+
+
+def test_first_build_makes_its_late_indexes_before_it_settles(tmp_path: Path) -> None:
+    """Whoever asks a catalog that was built to its end has all indexes."""
+    with closing(EmbeddedBackend(tmp_path, is_writable=True)) as backend:
+        backend.write(batch(transcript("a", record(1, 1, "one"))))
+        while_writing = late_indexes(tmp_path)
+        backend.settle()
+
+    assert set() == while_writing
+    assert len(LATE_INDEXES) == len(late_indexes(tmp_path))
+
+
+def test_first_build_that_was_killed_is_completed(tmp_path: Path) -> None:
+    """A catalog that was never settled gets its indexes from whoever opens it next to write."""
+    with closing(EmbeddedBackend(tmp_path, is_writable=True)) as backend:
+        backend.write(batch(transcript("a", record(1, 1, "one"))))
+
+    with closing(EmbeddedBackend(tmp_path, is_writable=True)):
+        pass
+
+    assert len(LATE_INDEXES) == len(late_indexes(tmp_path))
+
+
+def late_indexes(directory: Path) -> set[str]:
+    """Name the late indexes that are there."""
+    with closing(sqlite3.connect(directory / CATALOG)) as connection:
+        there = {row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'index'")}
+    return there & {statement.split()[5] for statement in LATE_INDEXES}
