@@ -63,6 +63,8 @@ WORDS = [
     "amb*", "ambero*", "ba* zinc", "no*", "+co* +de*", "/amb.*r/", "/^zi/", "/[x-z]inc/", "/a+lt$/ -/del.*/",
     "/amber.basalt/", "/amber +zinc/", "/coral.*amber/", "zinc -/amber.zinc/", "/amb|zinc/ coral",
     "/(amber|coral) basalt/", "/^zinc .*r$/", r"/\bamber\b/", r"/b\w+t\W+coral/", "/amber.zinc|delta.zinc/",
+    "-/delta zinc+/", "amber -/zinc.amber/ -/amber zinc+/", "/amber.zin+c/ OR /delta.zin+c/",
+    "amber.zinc OR delta", "+amber.basalt", "-coral-delta",
     "", "amber coral_delta", "basalt;", "coral-delta",
 ]  # fmt: skip
 FILTERS: list[Filter | Period] = [

@@ -15,14 +15,14 @@ from searchkit.backends.embedded.catalog import Catalog
 from searchkit.backends.embedded.counting import facet
 from searchkit.backends.embedded.keyword import Indexed, Keyword
 from searchkit.backends.embedded.layout import KEYWORD
-from searchkit.backends.embedded.marking import marks, regexes
+from searchkit.backends.embedded.marking import marks
 from searchkit.backends.embedded.matching import Matcher
 from searchkit.backends.embedded.narrowing import Narrowing
-from searchkit.backends.embedded.patterns import MOST_LOOKED_AT, all_match, spans_words
+from searchkit.backends.embedded.patterns import MOST_LOOKED_AT, are_met, unproved
 from searchkit.backends.embedded.schema import SIDECHAIN
 from searchkit.backends.embedded.spelling import similar
 from searchkit.errors import IndexDamaged, IndexFault
-from searchkit.questions import Query
+from searchkit.questions import Clause, Query
 from searchkit.types import Finding
 
 # Parts between two reports of progress, some tens of milliseconds of work.
@@ -101,7 +101,7 @@ class EmbeddedBackend(Catalog):
 
     def keyword(self, query: Query, limit: int, order: Order = Order.RELEVANCE, /) -> Found:
         """Return the parts that answer a query; repeats are not among them."""
-        patterns = [pattern for pattern in regexes(query) if spans_words(pattern)]
+        patterns = unproved(query)
         with self._open_keyword().reading():
             found = finding.find(self._search(query), MOST_LOOKED_AT if patterns else limit, order)
         return self._matching(found, patterns, limit) if patterns else found
@@ -134,14 +134,14 @@ class EmbeddedBackend(Catalog):
         self._release_keyword()
         super().close()
 
-    def _matching(self, found: Found, patterns: Sequence[str], limit: int) -> Found:
+    def _matching(self, found: Found, patterns: Sequence[Clause], limit: int) -> Found:
         """Keep the hits whose texts match; the index only knew that they hold pieces of the patterns."""
         rows = "SELECT id, chunk, start, length FROM parts WHERE id IN"
         keys = [hit.key for hit in found.hits]
         with self._reading():
             places = {key: place for key, *place in rows_in(self._connection, rows, keys)}
             texts = ((key, self._unpacker.text(*places[key])) for key in sorted(places))
-            matching = {key for key, text in texts if all_match(patterns, text)}
+            matching = {key for key, text in texts if are_met(patterns, text)}
         hits = [hit for hit in found.hits if hit.key in matching]
         unseen = found.total - len(found.hits)
         return msgspec.structs.replace(found, hits=hits[:limit], total=len(hits), unseen=unseen)

@@ -116,10 +116,12 @@ def _is_wanted(clauses: Iterable[Clause], text: str) -> bool:
 
 
 def _holds(clause: Clause, text: str) -> bool:
-    return any(_has(term, words(text), text) for term in clause.terms)
+    """Say whether a text holds any of the terms; a chunk such as `a.b` is one thing where it is not plain."""
+    is_plain = len(clause.terms) == 1 and not clause.is_required and not clause.is_excluded
+    return any(_has(term, words(text), text, is_plain) for term in clause.terms)
 
 
-def _has(term: Term, held: list[str], text: str) -> bool:
+def _has(term: Term, held: list[str], text: str, is_plain: bool) -> bool:
     asked = words(term.text)
     if term.match is Match.PREFIX:
         return bool(asked) and any(word.startswith(asked[-1]) for word in held)
@@ -127,7 +129,7 @@ def _has(term: Term, held: list[str], text: str) -> bool:
         return re.search(term.text, text, re.IGNORECASE | re.MULTILINE) is not None
     if term.match is Match.FUZZY:
         return any(_is_near(asked[0], word) for word in held) if asked else False
-    if term.match is Match.PHRASE:
+    if term.match is Match.PHRASE or not is_plain:
         return any(held[at : at + len(asked)] == asked for at in range(len(held)))
     return any(word in held for word in asked)
 
