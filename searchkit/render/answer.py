@@ -5,10 +5,10 @@ from itertools import takewhile
 
 import click
 
-from searchkit.render.bars import bars
+from searchkit.render.bars import bars, padded
 from searchkit.render.plain import age, count, day, one_line, safe
 from searchkit.render.understood import understood
-from searchkit.render.wrapped import cut, wrapped
+from searchkit.render.wrapped import columns, cut, wrapped
 from searchkit.results import Answer, Passage, Result, Shown, Turn
 from searchkit.types import Kind, Role
 
@@ -84,25 +84,37 @@ def _about(result: Result, now: float) -> str:
 
 def _line(turn: Turn, width: int) -> str:
     said = one_line(turn.stored.part.text[: width * 4])
-    return cut(f"{speaker(turn):<{SPEAKER_WIDTH}.{SPEAKER_WIDTH}} {said}", width)
+    return cut(f"{_name(turn)}{said}", width)
 
 
 def _said(shown: Shown, width: int, most_lines: int = 4) -> Iterator[str]:
     """Show who speaks and the passage, marked, in lines that fit."""
-    name = f"{speaker(shown):<{SPEAKER_WIDTH}.{SPEAKER_WIDTH}} "
     style = "red" if shown.stored.part.is_error else "cyan"
-    lines = list(wrapped(marked(shown.passage), width - len(name)))
+    room = width - SPEAKER_WIDTH - 1
+    lines = list(wrapped(marked(shown.passage), room))
     if len(lines) > most_lines:
-        lines = [*lines[: most_lines - 1], cut(lines[most_lines - 1], width - len(name) - 2) + " …"]
+        lines = [*lines[: most_lines - 1], _unfinished(lines[most_lines - 1], room)]
     for number, line in enumerate(lines):
-        yield INDENT + (click.style(name, fg=style) if number == 0 else " " * len(name)) + line
+        name = click.style(_name(shown), fg=style) if number == 0 else " " * (SPEAKER_WIDTH + 1)
+        yield f"{INDENT}{name}{line}"
+
+
+def _unfinished(line: str, width: int) -> str:
+    """End a line with an ellipsis, whether or not it must be cut for it."""
+    return f"{line} …" if columns(line) <= width - 2 else cut(line, min(width, columns(line) - 1))
+
+
+def _name(turn: Turn | Shown) -> str:
+    return padded(cut(speaker(turn), SPEAKER_WIDTH), SPEAKER_WIDTH + 1)
 
 
 def marked(passage: Passage) -> str:
     """Mark what was asked for, and leave out what could command the terminal."""
     pieces, position = [], 0
     for start, end in passage.highlights:
-        found = click.style(safe(passage.text[start:end]), fg="yellow", bold=True)
+        # Word by word, because a line may end between them.
+        words = safe(passage.text[start:end]).split(" ")
+        found = " ".join(click.style(word, fg="yellow", bold=True) for word in words)
         pieces += [safe(passage.text[position:start]), found]
         position = end
     return "".join((*pieces, safe(passage.text[position:])))

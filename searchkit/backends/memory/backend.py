@@ -77,7 +77,7 @@ class MemoryBackend:
 
     def keyword(self, query: Query, limit: int, order: Order = Order.RELEVANCE, /) -> Found:
         """Return the parts that hold most of what is asked for; a reference, no ranking to copy."""
-        return finding.find(self._keyed(), self._facts.values(), query, limit, order)
+        return finding.find(self._keyed(), self._held(), query, limit, order)
 
     def stored(self, keys: Sequence[int], /) -> list[Stored | None]:
         """Return the parts of hits, in this order; None for one that is gone or has become a repeat."""
@@ -93,7 +93,7 @@ class MemoryBackend:
         """Count the parts that answer a query by one of their values."""
         found = self.keyword(query, len(self._records) * 100)
         parts = [stored for stored in self.stored([hit.key for hit in found.hits]) if stored is not None]
-        return finding.counted(parts, self._facts.values(), name)
+        return finding.counted(parts, self._held(), name)
 
     def similar_words(self, word: str, /) -> list[str]:
         """Return words that are held somewhere and differ little from this one, the likeliest first."""
