@@ -21,7 +21,7 @@ from searchkit.questions import Condition, Query
 from searchkit.results import Answer, Conversation, Status
 from searchkit.retrieve import retrieve
 from searchkit.thread import around
-from searchkit.types import Counts, Figures, Finding, Grouping, Session
+from searchkit.types import Counts, Figures, Finding, Grouping, Kind, Session
 
 if TYPE_CHECKING:
     from searchkit.ingest import Progress, Summary
@@ -92,15 +92,23 @@ class Engine:
         return retrieve(self._open(), query, limit, order, is_grouped, turns, facets)
 
     def show(self, uuid: str, before: int = 3, after: int = 3) -> Conversation:
-        """Return what a record says inside its conversation; the record is meant by its uuid or its beginning."""
+        """Return what a record says inside its conversation; the record is meant by its uuid or its beginning.
+
+        The id of a session, or a title, means the first thing that was said in it.
+        """
         backend = self._open()
-        meant = backend.beginning(uuid, MOST_MEANT + 1)
+        meant = backend.beginning(uuid, MOST_MEANT + 1) or backend.opening(uuid)
         if len(meant) != 1 and uuid not in meant:
             some = "several messages have" if meant else "no message has"
             more = " ..." if len(meant) > MOST_MEANT else ""
             hint = "\n  ".join(meant[:MOST_MEANT]) + more if meant else "searchkit search shows ids; give more of one"
             raise UsageError(f"{some} an id that begins with {uuid!r}", hint)
-        turns = around(backend, uuid if uuid in meant else meant[0], before, after)
+        chosen = uuid if uuid in meant else meant[0]
+        turns = around(backend, chosen, before, after)
+        if turns and all(turn.stored.part.kind is Kind.TITLE for turn in turns):
+            # A title leads nowhere: the conversation it is the title of begins elsewhere.
+            opening = backend.opening(turns[0].stored.link.places[0].session or "")
+            turns = around(backend, opening[0], before, after) if opening else turns
         homes = [turn.stored.link.places[0].session for turn in turns if turn.is_hit]
         session = homes[0] if homes and homes[0] else ""
         return Conversation(session=backend.headings([session]).get(session), turns=turns)

@@ -52,3 +52,14 @@ def test_unknown_or_ambiguous_id_is_told(run: Run, uuid: str) -> None:
     """Status 2, and what to do."""
     assert (2, True) == ((answer := run("show", "zzz")).status, "no message has an id" in answer.err)
     assert (2, True) == ((answer := run("show", "")).status, "no message has an id" in answer.err)
+
+
+def test_session_or_title_is_shown_from_its_beginning(home: Home, run: Run, uuid: str) -> None:
+    """The id of a session means the first thing that was said in it, and so does the number of a title."""
+    home.session(SESSION).line({"type": "custom-title", "customTitle": "zebra crossing", "sessionId": SESSION})
+    run("index")
+    run("search", "zebra", "--group", "none")
+
+    shown = [run("show", name, "--json").json["thread"] for name in (SESSION, "1")]
+
+    assert ["why is the list slow"] * 2 == [thread[0]["text"] for thread in shown]

@@ -21,6 +21,7 @@ from searchkit.types import (
     Figures,
     Finding,
     Grouping,
+    Kind,
     Link,
     Part,
     Record,
@@ -111,6 +112,13 @@ class MemoryBackend:
     def beginning(self, text: str, limit: int, /) -> list[str]:
         """Return the uuids that begin with a text, in order."""
         return sorted(uuid for uuid in self._records if text and uuid.startswith(text))[:limit]
+
+    def opening(self, session: str, /) -> list[str]:
+        """Return the uuid of the first thing that was said in a session, or nothing where there is none."""
+        said = [one for _, one in self._keyed() if one.part.kind is not Kind.TITLE and one.repeats is None]
+        own = [one.link for one in said if one.link.places[0].session == session]
+        first = sorted(own, key=lambda one: (one.places[0].agent is not None, one.time or 0, one.places[0].line))
+        return [one.uuid for one in first[:1]]
 
     def keys(self, uuid: str, /) -> list[int]:
         """Return the keys of what a record says, in the order of its blocks."""
