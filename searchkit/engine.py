@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Self
 
 from searchkit import config
 from searchkit.backends.base import Order
-from searchkit.backends.embedded import EmbeddedBackend
+from searchkit.backends.embedded import EmbeddedBackend, layout
 from searchkit.dates import LOCAL
 from searchkit.errors import SourceError, UsageError
 from searchkit.query import understand
@@ -49,6 +49,12 @@ class Engine:
         """Close what was opened."""
         self.close()
 
+    @property
+    def roots(self) -> tuple[Path, ...]:
+        """What is read: the roots that were chosen, else those the index was made from, else the default."""
+        remembered = () if self.settings.are_roots_chosen else layout.remembered_roots(self.settings.index)
+        return remembered or self.settings.roots
+
     def index(
         self,
         on_progress: "Callable[[Progress], None] | None" = None,
@@ -61,8 +67,10 @@ class Engine:
         from searchkit.ingest import ingest
         from searchkit.sources.claude import ClaudeSource
 
-        source = ClaudeSource(self.settings.roots)
+        roots = self.roots
+        source = ClaudeSource(roots)
         with open_to_write(self.settings.index, wait, on_wait, is_rebuild) as backend:
+            layout.remember_roots(self.settings.index, roots)
             return ingest(source, backend, on_progress, is_rebuild)
 
     def watch(
@@ -73,7 +81,7 @@ class Engine:
         """Bring the index up to date now and whenever something below the roots changes, until interrupted."""
         from searchkit.watch import changes_below
 
-        for _ in changes_below(self.settings.roots):
+        for _ in changes_below(self.roots):
             yield self.index(on_progress, on_wait)
 
     def search(
@@ -147,13 +155,13 @@ class Engine:
         files = size = 0
         unreachable = None
         try:
-            behind = ClaudeSource(self.settings.roots).behind(backend.checkpoints())
+            behind = ClaudeSource(self.roots).behind(backend.checkpoints())
             files, size = behind.files, behind.bytes
         except SourceError as error:
             unreachable = error.message
         return Status(
             index=str(self.settings.index),
-            roots=[str(root) for root in self.settings.roots],
+            roots=[str(root) for root in self.roots],
             counts=backend.counts(),
             index_bytes=_size(self.settings.index),
             files_behind=files,
