@@ -21,7 +21,7 @@ from searchkit.questions import Condition, Query
 from searchkit.results import Answer, Conversation, Status
 from searchkit.retrieve import retrieve
 from searchkit.thread import around
-from searchkit.types import Counts, Figures, Finding, Grouping, Kind, Session
+from searchkit.types import Behind, Counts, Figures, Finding, Grouping, Kind, Session
 
 if TYPE_CHECKING:
     from searchkit.ingest import Progress, Summary
@@ -147,15 +147,19 @@ class Engine:
         """Count what is indexed."""
         return self._open().counts()
 
-    def status(self) -> Status:
-        """Say what is indexed and how far."""
+    def behind(self) -> Behind:
+        """Say how much lies below the roots that has not been read yet; raises where they cannot be looked at."""
         from searchkit.sources.claude import ClaudeSource
 
+        return ClaudeSource(self.roots).behind(self._open().checkpoints())
+
+    def status(self) -> Status:
+        """Say what is indexed and how far."""
         backend = self._open()
         files = size = 0
         unreachable = None
         try:
-            behind = ClaudeSource(self.roots).behind(backend.checkpoints())
+            behind = self.behind()
             files, size = behind.files, behind.bytes
         except SourceError as error:
             unreachable = error.message

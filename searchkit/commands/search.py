@@ -17,7 +17,7 @@ from searchkit.commands.many import answers
 from searchkit.commands.options import common
 from searchkit.commands.printing import print_json, print_lines, width
 from searchkit.engine import Engine
-from searchkit.errors import UsageError
+from searchkit.errors import SourceError, UsageError
 from searchkit.render import answer, answer_json, empty
 
 MODES = ("hybrid", "keyword", "semantic")
@@ -88,10 +88,18 @@ def search(
         else:
             print_lines(answer.answer(found, width(), time.time(), explain))
             print_lines(answer.facets(found, width()))
-            _say(answer.remarks(found) if found.results else empty.reasons(found, engine.values))
+            _say(answer.remarks(found) if found.results else empty.reasons(found, engine.values, _files_behind(engine)))
             if found.results and sys.stdout.isatty():
                 _say(answer.footer(found))
     return 0 if found.results else NOTHING_FOUND
+
+
+def _files_behind(engine: Engine) -> int:
+    """Count what is newer than the index; where the transcripts cannot be looked at, nothing is known to be."""
+    try:
+        return engine.behind().files
+    except SourceError:
+        return 0
 
 
 def _say(lines: Iterable[str]) -> None:
