@@ -3,7 +3,7 @@
 import logging
 import shutil
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -29,12 +29,10 @@ from searchkit.types import Finding
 
 log = logging.getLogger(__name__)
 
-# Parts between two reports of progress, some tens of milliseconds of work.
-REPORT_PARTS = 500
 # While writing goes on: often enough that a search five seconds into a first run has something to find, and
 # so seldom that the pieces need little merging. Tantivy merges eight of a size into one of the next.
 COMMIT_SECONDS = 3.0
-COMMIT_PARTS = 20_000
+COMMIT_PARTS = 10_000
 
 _INDEXED = f"""
 SELECT parts.id, parts.kind, parts.role, parts.session, tool, context, agent, is_error, flags & {SIDECHAIN}, time,
@@ -68,11 +66,18 @@ class EmbeddedBackend(Catalog):
 
     def follow(self, on_progress: Callable[[int, int], None] = lambda done, left: None, /) -> None:
         """Bring the derived stores up to date with the catalog; told are parts done and parts left."""
-        self._open_keyword().refresh()
-        if self._uncommitted or self.reach().pending:
-            self._hand_over(on_progress)
+        keyword = self._open_keyword()
+        keyword.refresh()
+        pending, done = self.reach().pending, 0
+        if not self._uncommitted and not pending:
+            return
+        # Killed while words are made anew, it goes on where it was, and what is done can be searched.
+        while handed := self._hand_over():
             self._commit()
-            self._open_keyword().finish()
+            done += handed
+            on_progress(done, max(0, pending - done))
+        self._commit()
+        keyword.finish()
 
     def reach(self) -> Reach:
         """Count the parts that a search for words reaches, and those that it does not reach yet."""
@@ -179,17 +184,18 @@ class EmbeddedBackend(Catalog):
         with self._reading():
             return sum(int(self._connection.execute(*count).fetchone()[0]) for count in counts)
 
-    def _hand_over(self, on_progress: Callable[[int, int], None] = lambda done, left: None) -> None:
-        """Give the parts that came since last time to the keyword index."""
+    def _hand_over(self) -> int:
+        """Give parts that came since last time to the keyword index, as many as a commit takes; return how many."""
         keyword = self._open_keyword()
         self._handed = self._handed or keyword.highest()
-        new = "SELECT count(*), max(id) FROM parts WHERE id > ? AND repeats IS NULL"
-        count, last = self._connection.execute(new, (self._handed,)).fetchone()
-        if count:
-            rows = self._connection.execute(f"{_INDEXED} parts.id > ? ORDER BY parts.id", (self._handed,))
-            keyword.add(self._indexed(rows, count, on_progress))
-            self._handed = last
-            self._uncommitted += count
+        rows = self._connection.execute(
+            f"{_INDEXED} parts.id > ? ORDER BY parts.id LIMIT ?", (self._handed, COMMIT_PARTS)
+        ).fetchall()
+        if rows:
+            keyword.add(self._indexed(rows))
+            self._handed = rows[-1][0]
+            self._uncommitted += len(rows)
+        return len(rows)
 
     def _commit(self) -> None:
         """Take out what is no longer so, commit, and only then forget what was stale.
@@ -203,7 +209,7 @@ class EmbeddedBackend(Catalog):
         if stale:
             keyword.remove(stale)
             known = [part for part in stale if part <= self._handed]
-            keyword.add(self._indexed(rows_in(self._connection, f"{_INDEXED} parts.id IN", known), 0))
+            keyword.add(self._indexed(rows_in(self._connection, f"{_INDEXED} parts.id IN", known)))
         keyword.commit()
         if stale:
             with self._transaction():
@@ -211,15 +217,8 @@ class EmbeddedBackend(Catalog):
         self._uncommitted = 0
         self._committed_at = time.monotonic()
 
-    def _indexed(
-        self,
-        rows: Iterator[tuple[Any, ...]],
-        count: int,
-        on_progress: Callable[[int, int], None] = lambda done, left: None,
-    ) -> Iterator[Indexed]:
-        for done, row in enumerate(rows):
-            if done % REPORT_PARTS == 0:
-                on_progress(done, max(0, count - done))
+    def _indexed(self, rows: Iterable[tuple[Any, ...]]) -> Iterator[Indexed]:
+        for row in rows:
             yield Indexed._make((*row[:10], self._unpacker.text(*row[10:])))
 
     def _release_keyword(self) -> None:
