@@ -1,13 +1,13 @@
 """Where in a text something stands that a query asks for: in any form, inside names, without accents."""
 
 import re
-import unicodedata
 from collections.abc import Iterator
 from functools import lru_cache
 from itertools import takewhile
 from typing import NamedTuple
 
 from searchkit.backends.embedded.analysis import name_parts, words
+from searchkit.backends.embedded.folding import folded
 from searchkit.backends.embedded.forms import fuzzy_distance, stem, stems
 from searchkit.backends.embedded.matching import looked_at
 from searchkit.backends.embedded.patterns import matches
@@ -44,7 +44,7 @@ class _Wanted(NamedTuple):
 def marks(query: Query, text: str) -> Marks:
     """Return the stretches of a text that answer a query, in order, none overlapping another."""
     wanted = _wanted(query)
-    plain = _folded(text[:MOST_CHARACTERS])
+    plain = folded(text[:MOST_CHARACTERS])
     small = plain.lower()
     found: Marks = []
     for beginning in wanted.beginnings:
@@ -177,7 +177,7 @@ def _phrase(text: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
     if all(word.isascii() for word in found):
         strict = r"(?<![^\W_])" + r"[\W_]+".join(map(re.escape, found)) + r"(?![^\W_])"
         return re.compile(strict), re.compile(r"[\W_]*".join(map(re.escape, found)))
-    run = re.compile(r"\s*".join(re.escape(piece) for piece in _folded(text).lower().split()))
+    run = re.compile(r"\s*".join(re.escape(piece) for piece in folded(text).lower().split()))
     return run, run
 
 
@@ -186,21 +186,3 @@ def _beginning(word: str) -> str:
     common = stem(word)
     shared = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(word, common, strict=False)))
     return word[: max(2, shared - 1)] if common[-1:] in ("e", "i") else word[:shared] or word
-
-
-def _folded(text: str) -> str:
-    """Take the accents off, letter for letter, so that places stay the same."""
-    return text if text.isascii() else text.translate(_BARE)
-
-
-class _Bare(dict[int, int]):
-    """Letters without their accents, looked up once each."""
-
-    def __missing__(self, letter: int) -> int:
-        bare = unicodedata.normalize("NFD", chr(letter))[0]
-        value = ord(bare) if bare.isascii() else letter
-        self[letter] = value
-        return value
-
-
-_BARE = _Bare()
