@@ -10,13 +10,15 @@ from searchkit.backends.embedded.analysis import name_parts, words
 from searchkit.backends.embedded.folding import folded
 from searchkit.backends.embedded.forms import fuzzy_distance, stem, stems
 from searchkit.backends.embedded.matching import looked_at
-from searchkit.backends.embedded.patterns import matches
+from searchkit.backends.embedded.running import spans
 from searchkit.backends.embedded.stopwords import STOP_WORDS
 from searchkit.questions import Match, Query, Term
 
 # A passage is cut around the first of so many, so far into a text, and nobody reads more of them.
 MOST_MARKS = 200
 MOST_CHARACTERS = 200_000
+# For a pattern in one text: a page of results has some ten of them.
+PATTERN_SECONDS = 0.1
 # Of a pasted text.
 MOST_CLAUSES = 100
 _ACCENTS = "\u0300-\u036f"
@@ -60,14 +62,8 @@ def marks(query: Query, text: str) -> Marks:
     for word in wanted.misspelt:
         found += _first(_similar(small, word))
     for pattern in wanted.patterns:
-        found += _first(matches(pattern, plain))
+        found += spans(pattern, text[:MOST_CHARACTERS], PATTERN_SECONDS)[:MOST_MARKS]
     return _apart(sorted(found))
-
-
-def regexes(query: Query) -> list[str]:
-    """Return the patterns that a query asks for."""
-    asked = [term for clause in query.clauses if not clause.is_excluded for term in clause.terms]
-    return [term.text for term in asked if term.match is Match.REGEX]
 
 
 def _forms(plain: str, small: str, beginning: str, stems: frozenset[str]) -> Iterator[tuple[int, int]]:
@@ -162,7 +158,7 @@ def _wanted(query: Query) -> _Wanted:
         # Scripts without spaces have no words that could begin.
         pieces=frozenset(word for word in (*asked, *begun) if not word.isascii()),
         phrases=tuple(_phrase(term.text) for term in terms if term.match is Match.PHRASE and words(term.text)),
-        patterns=tuple(regexes(query)),
+        patterns=tuple(term.text for term in terms if term.match is Match.REGEX),
         misspelt=frozenset(term.text.lower() for term in terms if term.match is Match.FUZZY),
     )
 
