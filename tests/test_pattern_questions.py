@@ -90,6 +90,31 @@ def test_match_is_marked_without_its_accent(engine: Engine) -> None:
         assert [marked] == [passage.text[start:end] for start, end in passage.highlights]
 
 
+@pytest.mark.parametrize(
+    ("pattern", "reason"),
+    [
+        (r"/alpha(?=\s+beta)/", "looks around or back"),
+        (r"/(alpha|beta) \1/", "looks around or back"),
+        (r"/alpha\s++beta/", "looks around or back"),
+        (r"/((a{1,100}){1,100}){1,100}alpha/", "repeats too much"),
+        (r"/\w{1,1000}alpha/", "repeats too much"),
+    ],
+)
+def test_pattern_that_cannot_be_run_is_words(engine: Engine, pattern: str, reason: str) -> None:
+    """What no engine of bounded time can run is read as words, and a note says so."""
+    answer = engine.search(pattern, is_grouped=False)
+
+    (note,) = answer.query.notes
+    assert f"{pattern} was read as words: it {reason}" in note
+    assert answer.total > 1
+
+
+@pytest.mark.parametrize("pattern", [r"/[(?=]alpha\\1?/", r"/\w{1,30}\s[0-9]\w{1,50}zz/", r"/alpha.{0,1000}beta/"])
+def test_pattern_that_can_be_run_is_one(engine: Engine, pattern: str) -> None:
+    """Signs inside classes and behind escapes look around nowhere, and some repetition is not too much."""
+    assert () == engine.search(pattern).query.notes
+
+
 def test_pattern_that_only_the_engine_refuses_is_words(engine: Engine) -> None:
     """What is found out late is read as words, too, and hides nothing."""
     assert {"alpha   beta", "alpha then beta"} <= set(texts(engine, r"/alpha[\b]beta/"))
