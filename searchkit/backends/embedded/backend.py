@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from searchkit.backends.base import Found, Order, Reach, Stored
-from searchkit.backends.embedded import finding, reading
+from searchkit.backends.embedded import checking, finding, reading
 from searchkit.backends.embedded.asking import rows_in
 from searchkit.backends.embedded.catalog import Catalog
 from searchkit.backends.embedded.counting import facet
@@ -20,11 +20,10 @@ from searchkit.backends.embedded.layout import KEYWORD
 from searchkit.backends.embedded.marking import marks
 from searchkit.backends.embedded.matching import Matcher
 from searchkit.backends.embedded.narrowing import Narrowing
-from searchkit.backends.embedded.patterns import MOST_LOOKED_AT, are_met, unproved
 from searchkit.backends.embedded.schema import SIDECHAIN
 from searchkit.backends.embedded.spelling import similar
 from searchkit.errors import IndexDamaged, IndexFault, IndexMissing
-from searchkit.questions import Clause, Query
+from searchkit.questions import Condition, Query
 from searchkit.types import Finding
 
 log = logging.getLogger(__name__)
@@ -33,6 +32,8 @@ log = logging.getLogger(__name__)
 # so seldom that the pieces need little merging. Tantivy merges eight of a size into one of the next.
 COMMIT_SECONDS = 3.0
 COMMIT_PARTS = 10_000
+# Texts of hits for a pattern: few enough that the best come first, and many enough to share chunks.
+LOOKED_AT_ONCE = 200
 
 _INDEXED = f"""
 SELECT parts.id, parts.kind, parts.role, parts.session, tool, context, agent, is_error, flags & {SIDECHAIN}, time,
@@ -113,10 +114,17 @@ class EmbeddedBackend(Catalog):
         """Return the parts that answer a query; repeats are not among them."""
         if not self._has_words():
             return Found(hits=(), total=0)
-        patterns = unproved(query)
-        with self._open_keyword().reading():
-            found = finding.find(self._search(query), MOST_LOOKED_AT if patterns else limit, order)
-        return self._matching(found, patterns, limit) if patterns else found
+        demands = checking.demands(query)
+        if demands is None:
+            with self._open_keyword().reading():
+                return finding.find(self._search(query), limit, order)
+        ends_at = time.monotonic() + checking.LOOKING_SECONDS
+        found = self._matching(query, demands, order, ends_at)
+        hidden = 0
+        if not found.hits and query.condition != Condition():
+            everywhere = msgspec.structs.replace(query, condition=Condition())
+            hidden = self._matching(everywhere, demands, order, ends_at).total
+        return msgspec.structs.replace(found, hits=found.hits[:limit], hidden=hidden)
 
     def stored(self, keys: Sequence[int], /) -> list[Stored | None]:
         """Return the parts of hits, in this order; None for one that is gone or has become a repeat."""
@@ -148,17 +156,26 @@ class EmbeddedBackend(Catalog):
         self._release_keyword()
         super().close()
 
-    def _matching(self, found: Found, patterns: Sequence[Clause], limit: int) -> Found:
+    def _matching(self, query: Query, demands: checking.Demands, order: Order, ends_at: float) -> Found:
         """Keep the hits whose texts match; the index only knew that they hold pieces of the patterns."""
+        if order is Order.RELEVANCE and demands.is_for_patterns_only:
+            # All score the same, so the newest are looked at.
+            order = Order.NEWEST
+        with self._open_keyword().reading():
+            found = finding.find(self._search(query), checking.MOST_LOOKED_AT, order)
         rows = "SELECT id, chunk, start, length FROM parts WHERE id IN"
         keys = [hit.key for hit in found.hits]
+        seen: dict[int, bool] = {}
         with self._reading():
             places = {key: place for key, *place in rows_in(self._connection, rows, keys)}
-            texts = ((key, self._unpacker.text(*places[key])) for key in sorted(places))
-            matching = {key for key, text in texts if are_met(patterns, text)}
-        hits = [hit for hit in found.hits if hit.key in matching]
-        unseen = found.total - len(found.hits)
-        return msgspec.structs.replace(found, hits=hits[:limit], total=len(hits), unseen=unseen)
+            for start in range(0, len(keys), LOOKED_AT_ONCE):
+                # In the order in which they lie, so that no chunk is unpacked twice.
+                among = sorted(key for key in keys[start : start + LOOKED_AT_ONCE] if key in places)
+                texts = ((key, self._unpacker.text(*places[key])) for key in among)
+                seen |= checking.looks(demands, texts, ends_at)
+        hits = [hit for hit in found.hits if seen.get(hit.key)]
+        unseen = found.total - len(seen) - (len(keys) - len(places))
+        return msgspec.structs.replace(found, hits=hits, total=len(hits), unseen=unseen)
 
     def _search(self, query: Query) -> finding.Search:
         keyword = self._open_keyword()
