@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -168,3 +169,16 @@ def test_texts_are_looked_at_by_rank(engine: Engine, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(backend, "LOOKED_AT_ONCE", 2)
 
     assert {"alpha   beta", "alpha_beta"} == set(texts(engine, r"/alpha[\s_]+beta/"))
+
+
+def test_facets_count_what_a_pattern_matches(home: Home, tmp_path: Path) -> None:
+    """Not what only holds its pieces."""
+    transcript = home.session(SESSION)
+    transcript.prompt("alpha beta")
+    transcript.prompt("beta, then alpha")
+    with Engine(tmp_path / "index", [home.root]) as engine:
+        engine.index()
+
+        answer = engine.search(r"/alpha\s+beta/", facets=["kind"])
+
+    assert (1, {"kind": {"prompt": 1}}) == (answer.total, answer.facets)

@@ -142,6 +142,10 @@ class EmbeddedBackend(Catalog):
         if not self._has_words():
             return {}
         search = self._search(query)
+        if checking.demands(query) is not None:
+            # What the index knows of a pattern is not enough: only what was seen to match is counted.
+            hits = self.keyword(query, checking.MOST_LOOKED_AT).hits
+            search = finding.among(search, [hit.key for hit in hits])
         with self._reading(), self._open_keyword().reading():
             return facet(search, self._connection, self._unpacker, name)
 

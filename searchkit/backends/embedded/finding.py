@@ -42,6 +42,13 @@ def find(search: Search, limit: int, order: Order) -> Found:
     return Found(hits=hits, total=count, missing=asked.missing, hidden=hidden)
 
 
+def among(search: Search, parts: Sequence[int]) -> Search:
+    """Ask for these parts instead, whatever was asked."""
+    numbers = tantivy.Query.term_set_query(search.schema, "part", list(parts)) if parts else tantivy.Query.empty_query()
+    nothing = Asked(False, [], [], [], [], [])
+    return search._replace(asked=nothing, narrowing=[(tantivy.Occur.Must, numbers)])
+
+
 def _best(search: Search, limit: int) -> tuple[list[tantivy.DocAddress], list[float], int]:
     """Return the parts with the highest scores; of more equals than are wanted, the newest."""
     query = wanted(search)
