@@ -1,10 +1,11 @@
 """Words and numbers as people read them, safe for a terminal."""
 
 import re
-from datetime import UTC, datetime
+from datetime import UTC, datetime, tzinfo
 
 # Control characters, and those that turn the direction of writing: transcripts are hostile text.
 _UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff]")
+NO_DATE = "no date"
 _UNITS = ("B", "kB", "MB", "GB", "TB")
 _AGES = ((31_536_000, "y"), (2_592_000, "mo"), (86_400, "d"), (3_600, "h"), (60, "min"))
 
@@ -43,16 +44,17 @@ def count(number: int, thing: str, things: str | None = None) -> str:
 
 
 def stamp(milliseconds: int | None) -> str | None:
-    """Write a point in time as transcripts do."""
+    """Write a point in time as transcripts do, if the calendar holds it."""
     if milliseconds is None:
         return None
-    moment = datetime.fromtimestamp(milliseconds / 1000, UTC)
-    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    moment = _moment(milliseconds, UTC)
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z") if moment else None
 
 
 def day(milliseconds: int | None) -> str:
     """Write a day in the user's time zone."""
-    return datetime.fromtimestamp(milliseconds / 1000).strftime("%Y-%m-%d") if milliseconds else "no date"
+    moment = _moment(milliseconds) if milliseconds else None
+    return moment.strftime("%Y-%m-%d") if moment else NO_DATE
 
 
 def age(milliseconds: int | None, now: float) -> str:
@@ -64,3 +66,11 @@ def age(milliseconds: int | None, now: float) -> str:
         if seconds >= length:
             return f"{seconds // length:.0f} {unit} ago"
     return "just now"
+
+
+def _moment(milliseconds: int, zone: tzinfo | None = None) -> datetime | None:
+    """Return a moment in a time zone, the user's if none is given; at its ends the calendar lacks some of them."""
+    try:
+        return datetime.fromtimestamp(milliseconds / 1000, zone)
+    except (OverflowError, ValueError, OSError):
+        return None
