@@ -79,6 +79,35 @@ def test_transcript_cannot_command_the_terminal(home: Home, run: Run) -> None:
     assert not set(shown) & set("\x1b\x07\x08\x9b\u202e\u2066")
 
 
+def test_json_cannot_command_the_terminal(home: Home, run: Run, tmp_path: Path) -> None:
+    """In JSON such characters are escaped, and whoever parses it gets them as they were."""
+    text = "slow \x7f query \x9b31m reversed \u202e \u2028 and \ufeff 🙂"
+    home.session(SESSION).line({"type": "custom-title", "customTitle": text, "sessionId": SESSION})
+    home.session(SESSION).prompt("find the slow query")
+    home.write(tmp_path / "questions.jsonl", '{"query": "find slow"}')
+    run("index")
+
+    printed = run("search", "find", "slow", "--json"), run("search", "--queries", str(tmp_path / "questions.jsonl"))
+
+    for answer in printed:
+        assert not set(answer.out) & set("\x7f\x9b\u202e\u2028\ufeff")
+        assert "🙂" in answer.out
+        assert text == answer.json["results"][0]["title"]
+
+
+def test_json_says_of_every_turn_whether_it_is_the_hit(home: Home, run: Run) -> None:
+    """In a thread `hit` is true or false, and the time it took is a whole number."""
+    transcript = home.session(SESSION)
+    transcript.prompt("find the slow query")
+    transcript.text("let me look")
+    run("index")
+
+    found = run("search", "slow", "--json").json
+
+    assert [True, False] == [turn["hit"] for turn in found["results"][0]["thread"]]
+    assert isinstance(found["took_ms"], int)
+
+
 def test_missing_index_says_what_to_do(run: Run) -> None:
     """Without an index every command that reads one says which command makes it."""
     for command in (["search", "x"], ["status"], ["sessions"], ["doctor"]):

@@ -40,7 +40,7 @@ def test_message_is_meant_by_its_id_a_beginning_or_a_number(run: Run, uuid: str)
 
     shown = [run("show", name, "--json").json["thread"] for name in (uuid, f"{uuid}#0", uuid[:13], "1")]
 
-    assert [uuid] * 4 == [next(turn["uuid"] for turn in thread if turn.get("hit")) for thread in shown]
+    assert [uuid] * 4 == [next(turn["uuid"] for turn in thread if turn["hit"]) for thread in shown]
 
 
 def test_full_shows_long_texts_whole(run: Run, uuid: str) -> None:

@@ -7,14 +7,13 @@ from pathlib import Path
 
 import click
 import msgspec
-import orjson
 
 from searchkit.backends.base import Order
 from searchkit.commands import NOTHING_FOUND
 from searchkit.commands.asking import Question, filter_options, understood, words_argument
 from searchkit.commands.last import remember
 from searchkit.commands.options import common
-from searchkit.commands.printing import print_json, print_lines, width
+from searchkit.commands.printing import print_json, print_json_lines, print_lines, width
 from searchkit.engine import Engine
 from searchkit.errors import UsageError
 from searchkit.questions import Clause, Term
@@ -96,7 +95,7 @@ def _answer_many(engine: Engine, queries: Path, limit: int, is_grouped: bool) ->
     """Answer a file of questions, a line of JSON each, in one process."""
     from searchkit.commands.many import answers
 
-    print_lines(orjson.dumps(line).decode() for line in answers(engine, queries, limit, is_grouped))
+    print_json_lines(answers(engine, queries, limit, is_grouped))
 
 
 def _say(lines: Iterable[str]) -> None:

@@ -19,7 +19,7 @@ def answer(found: Answer, mode: str = "keyword", is_full: bool = False) -> Field
         "query": {"text": found.query.text, "mode": mode, "filters": filters(found.query.condition)},
         "coverage": {"parts": found.parts, "embedded": 0, "behind": found.pending},
         "total": found.total,
-        "took_ms": round(found.seconds * 1000, 1),
+        "took_ms": round(found.seconds * 1000),
         "results": results(found.results, is_full),
         "empty_because": empty_because(found),
         "hidden_by_filters": found.hidden,
@@ -92,5 +92,5 @@ def turn_fields(turn: Turn, is_full: bool) -> Fields:
         "timestamp": stamp(turn.stored.link.time),
         "text": text,
         **({"cut": len(part.text) - len(text)} if len(text) < len(part.text) else {}),
-        **({"hit": True} if turn.is_hit else {}),
+        "hit": turn.is_hit,
     }

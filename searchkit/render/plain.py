@@ -15,6 +15,11 @@ def safe(text: str) -> str:
     return _UNSAFE.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
 
 
+def escaped(json: str) -> str:
+    """Escape in the text of JSON what could command a terminal; parsed, it is the same value."""
+    return _UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", json)
+
+
 def one_line(text: str) -> str:
     """Fold all white space, so that a text fits on a line."""
     return " ".join(safe(text).split())
