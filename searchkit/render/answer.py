@@ -5,16 +5,16 @@ from itertools import takewhile
 
 import click
 
-from searchkit.render.bars import bars
+from searchkit.render.bars import bars, padded
 from searchkit.render.plain import age, count, day, one_line, safe
 from searchkit.render.understood import understood
-from searchkit.render.wrapped import cut, wrapped
+from searchkit.render.wrapped import columns, cut, wrapped
 from searchkit.results import Answer, Passage, Result, Shown, Turn
 from searchkit.types import Kind, Role
 
 INDENT = "    "
 # Columns of the names of those who speak.
-SPEAKER_WIDTH = 9
+SPEAKER_WIDTH = 12
 # Values of a facet that are shown.
 MOST_BARS = 12
 _SPEAKERS = {
@@ -40,14 +40,22 @@ def answer(found: Answer, width: int, now: float, is_explained: bool = False) ->
 
 
 def speaker(turn: Turn | Shown) -> str:
-    """Name who speaks in a part."""
-    stored = turn.stored
-    part = stored.part
+    """Name who speaks in a part; a prompt that no person typed is a task."""
+    part, link = turn.stored.part, turn.stored.link
     if part.kind is Kind.TOOL_CALL:
-        return one_line(part.tool or "tool")
-    if part.kind is Kind.PROMPT and (stored.link.places[0].agent or part.role is not Role.USER):
+        return _tool(one_line(part.tool or ""))
+    if part.kind is Kind.PROMPT and (link.is_sidechain or link.places[0].agent or part.role is not Role.USER):
         return "task"
     return _SPEAKERS.get(part.kind, part.kind.value)
+
+
+def _tool(name: str) -> str:
+    """Name a tool; one of an MCP server, `mcp__server__tool`, without the server."""
+    return (name.rpartition("__")[2] if name.startswith("mcp__") else name) or "tool"
+
+
+def _column(name: str) -> str:
+    return padded(cut(name, SPEAKER_WIDTH), SPEAKER_WIDTH) + " "
 
 
 def _result(rank: int, result: Result, width: int, now: float) -> Iterator[str]:
@@ -84,18 +92,19 @@ def _about(result: Result, now: float) -> str:
 
 def _line(turn: Turn, width: int) -> str:
     said = one_line(turn.stored.part.text[: width * 4])
-    return cut(f"{speaker(turn):<{SPEAKER_WIDTH}.{SPEAKER_WIDTH}} {said}", width)
+    return cut(_column(speaker(turn)) + said, width)
 
 
 def _said(shown: Shown, width: int, most_lines: int = 4) -> Iterator[str]:
     """Show who speaks and the passage, marked, in lines that fit."""
-    name = f"{speaker(shown):<{SPEAKER_WIDTH}.{SPEAKER_WIDTH}} "
+    name = _column(speaker(shown))
+    room = width - columns(name)
     style = "red" if shown.stored.part.is_error else "cyan"
-    lines = list(wrapped(marked(shown.passage), width - len(name)))
+    lines = list(wrapped(marked(shown.passage), room))
     if len(lines) > most_lines:
-        lines = [*lines[: most_lines - 1], cut(lines[most_lines - 1], width - len(name) - 2) + " …"]
+        lines = [*lines[: most_lines - 1], cut(lines[most_lines - 1], room - 2) + " …"]
     for number, line in enumerate(lines):
-        yield INDENT + (click.style(name, fg=style) if number == 0 else " " * len(name)) + line
+        yield INDENT + (click.style(name, fg=style) if number == 0 else " " * columns(name)) + line
 
 
 def marked(passage: Passage) -> str:
