@@ -72,7 +72,7 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
 
     `hidden` counts what only the filters kept away, `unseen` what a pattern was not tried on, `pending`
     the parts that are not searchable yet.
-    `suggestions` are words like those that nothing holds.
+    `missing` are the words that nothing holds, and `suggestions` words like them.
     """
 
     query: Query
@@ -82,6 +82,7 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     pending: int
     hidden: int = 0
     unseen: int = 0
+    missing: Sequence[str] = ()
     suggestions: Mapping[str, Sequence[str]] = {}
     facets: Mapping[str, Mapping[str, int]] = {}
     seconds: float = 0.0

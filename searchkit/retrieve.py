@@ -48,6 +48,7 @@ def retrieve(
         pending=reach.pending,
         hidden=found.hidden,
         unseen=found.unseen,
+        missing=found.missing,
         suggestions={word: alike for word in found.missing if (alike := backend.similar_words(word))},
         facets={name: backend.facets(query, name) for name in facets},
         seconds=time.perf_counter() - started,

@@ -262,6 +262,7 @@ class Heading(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     project: str | None
     title: str | None
     branch: str | None
+    ended: int | None
     is_gone: bool
 
 
@@ -269,7 +270,6 @@ class Session(Heading, frozen=True, kw_only=True, gc=False):
     """A session as the catalog keeps it."""
 
     started: int | None
-    ended: int | None
     records: int
     prompts: int
     agents: int

@@ -852,6 +852,13 @@ def test_records_are_found_by_the_beginning_of_their_uuid(backend: Backend) -> N
     assert ["two"] == [stored.part.text for stored in backend.stored(backend.keys(uuid(2))) if stored]
 
 
+def test_session_in_a_file_of_another_name_is_gone_with_that_file(backend: Backend) -> None:
+    """Its records lie in a transcript that is named otherwise; as long as that is there, so is the session."""
+    told(backend, transcript("a", record(1, 1, "one", session=B)))
+
+    assert [False] == [session.is_gone for session in backend.named([B]).values()]
+
+
 def test_forgotten_words_leave_the_keyword_index(embedded: EmbeddedBackend, tmp_path: Path) -> None:
     """The keyword index holds no word of a forgotten session."""
     told(embedded, transcript("a", record(1, 1, "xylophone")), transcript("b", record(2, 1, "harp", session=B)))

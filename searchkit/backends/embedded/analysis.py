@@ -75,6 +75,11 @@ def spaced(text: str) -> str:
     return _UNSPACED.sub(lambda run: f" {' '.join(pairs(run[0]))} ", text)
 
 
+def is_unspaced(text: str) -> bool:
+    """Say whether a text is all of a script without spaces."""
+    return _UNSPACED.fullmatch(text) is not None
+
+
 def pairs(run: str) -> list[str]:
     """Return every two adjacent characters, or the only one."""
     return [run[start : start + 2] for start in range(len(run) - 1)] or [run]

@@ -1,5 +1,6 @@
 """The embedded backend: the catalog, and the keyword index that derives from it and follows it."""
 
+import logging
 import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -24,6 +25,8 @@ from searchkit.backends.embedded.spelling import similar
 from searchkit.errors import IndexDamaged, IndexFault
 from searchkit.questions import Query
 from searchkit.types import Finding
+
+log = logging.getLogger(__name__)
 
 # Parts between two reports of progress, some tens of milliseconds of work.
 REPORT_PARTS = 500
@@ -52,6 +55,8 @@ class EmbeddedBackend(Catalog):
         self._handed = 0
         self._uncommitted = 0
         self._committed_at = time.monotonic()
+        if is_writable and self._keyword_directory.exists():
+            self._check_keyword()
 
     def keep_up(self) -> None:
         """Hand what was written to the keyword index, whose own thread takes it in, and commit now and then."""
@@ -170,8 +175,13 @@ class EmbeddedBackend(Catalog):
             self._uncommitted += count
 
     def _commit(self) -> None:
-        """Take out what is no longer so, commit, and only then forget what was stale."""
+        """Take out what is no longer so, commit, and only then forget what was stale.
+
+        The catalog is brought to the disk first: Tantivy's commits outlast a power failure, and what
+        they hold must be in a catalog that does, too.
+        """
         keyword = self._open_keyword()
+        self._sync()
         stale = [row[0] for row in self._connection.execute("SELECT part FROM stale")]
         if stale:
             keyword.remove(stale)
@@ -201,16 +211,19 @@ class EmbeddedBackend(Catalog):
         self._keyword = None
         self._handed = self._uncommitted = 0
 
+    def _check_keyword(self) -> None:
+        """Throw the keyword index away if it cannot be read, or holds more than a catalog that lost something."""
+        try:
+            keyword = self._open_keyword()
+            keyword.check()
+            if keyword.highest() <= self._last_part():
+                return
+            log.warning("the keyword index is ahead of the catalog, and is made anew from it")
+        except IndexDamaged as damage:
+            log.warning("%s; it is made anew from the catalog", damage.message)
+        self.drop_derived()
+
     def _open_keyword(self) -> Keyword:
         if self._keyword is None:
-            try:
-                self._keyword = Keyword(self._keyword_directory, self._is_writable)
-                if self._is_writable:
-                    self._keyword.check()
-            except IndexDamaged:
-                if not self._is_writable:
-                    raise
-                # Whoever may write makes it anew from the catalog.
-                self.drop_derived()
-                self._keyword = Keyword(self._keyword_directory, self._is_writable)
+            self._keyword = Keyword(self._keyword_directory, self._is_writable)
         return self._keyword

@@ -12,7 +12,7 @@ from searchkit.backends.base import Batch, Holding, Near, Prepared, Stored
 from searchkit.backends.embedded import census, choosing, layout, reading
 from searchkit.backends.embedded import sessions as telling
 from searchkit.backends.embedded.keys import parse_part_id, uuid_key
-from searchkit.backends.embedded.names import Names
+from searchkit.backends.embedded.names import Names, last_number
 from searchkit.backends.embedded.texts import Unpacker
 from searchkit.errors import IndexDamaged, IndexMissing, IndexUnwritable
 from searchkit.questions import Condition
@@ -251,6 +251,15 @@ class Catalog:
             self._connection.executescript(f"BEGIN;{schema.TABLES}PRAGMA user_version = {layout.FORMAT};COMMIT;")
         else:
             self._complete_indexes()
+
+    def _sync(self) -> None:
+        """Bring what was committed to the disk, so that it outlasts a power failure, too."""
+        with _mapped(self._path):
+            self._connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+
+    def _last_part(self) -> int:
+        """Return the highest number that a part was ever given."""
+        return last_number(self._connection, "parts")
 
     def _complete_indexes(self) -> None:
         """Make the indexes that a first build did without, where that has not been done."""

@@ -24,6 +24,8 @@ def facet(search: Search, connection: sqlite3.Connection, unpacker: Unpacker, na
     """Return how many parts have which value, the most frequent first; months in order."""
     if name not in FACETS:
         raise UsageError(f"{name} is not a facet", f"use one of {', '.join(FACETS)}")
+    if search.asked.is_hopeless:
+        return {}
     if name == "month":
         return _months(search)
     if name == "kind" or name == "role":
@@ -40,9 +42,10 @@ def facet(search: Search, connection: sqlite3.Connection, unpacker: Unpacker, na
         return _named(counts, dict(rows_in(connection, statement, list(counts))))
     counts = _counts(search, "session")
     numbers = [number for number in counts if number]
-    found = zip(numbers, telling.sessions(connection, unpacker, numbers), strict=True)
+    summaries = telling.summaries_of(connection) if name == "title" else {}
+    headings = telling.headings(connection, unpacker, numbers, summaries)
     attribute = {"project": "project", "session": "id", "title": "title"}[name]
-    return _named(counts, {number: getattr(session, attribute) or "" for number, session in found})
+    return _named(counts, {number: getattr(heading, attribute) or "" for number, heading in headings.items()})
 
 
 def _counts(search: Search, field: str) -> dict[int, int]:

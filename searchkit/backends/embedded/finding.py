@@ -31,10 +31,7 @@ def find(search: Search, limit: int, order: Order) -> Found:
     if asked.is_hopeless:
         return Found(hits=(), total=0, missing=asked.missing)
     if order is Order.RELEVANCE and (asked.wanted or asked.required):
-        found = search.searcher.search(wanted(search), limit=limit)
-        scores = [float(score) for score, _ in found.hits]
-        addresses = [address for _, address in found.hits]
-        count = _count(found)
+        addresses, scores, count = _best(search, limit)
     else:
         addresses, count = _in_time(search, limit, order)
         scores = [asked.maximum] * len(addresses)
@@ -43,6 +40,17 @@ def find(search: Search, limit: int, order: Order) -> Found:
         hidden = _count(search.searcher.search(wanted(search._replace(narrowing=[])), limit=1))
     hits = _hits(search, addresses, scores)
     return Found(hits=hits, total=count, missing=asked.missing, hidden=hidden)
+
+
+def _best(search: Search, limit: int) -> tuple[list[tantivy.DocAddress], list[float], int]:
+    """Return the parts with the highest scores; of more equals than are wanted, the newest."""
+    query = wanted(search)
+    found = search.searcher.search(query, limit=limit)
+    scores = [float(score) for score, _ in found.hits]
+    if _count(found) > limit and scores[0] == scores[-1]:
+        newest = search.searcher.search(query, limit=limit, order_by_field="time", order=tantivy.Order.Desc).hits
+        return [address for _, address in newest], scores, _count(found)
+    return [address for _, address in found.hits], scores, _count(found)
 
 
 def wanted(search: Search, is_all: bool = False) -> tantivy.Query:

@@ -24,6 +24,7 @@ ERROR, SIDECHAIN = 1, 2
 # The heap bounds what is held before a flush. With two threads, indexing beside reading took no less time.
 HEAP_BYTES = 48 << 20
 _ANALYZER_NAME = "searchkit"
+HINT = "run: searchkit index, which makes it anew from the catalog and touches nothing else"
 
 
 class Indexed(NamedTuple):
@@ -56,11 +57,21 @@ class Keyword:
         self._umask = 0
         # Looking through all documents takes longer than a search, so what was found is kept with what it was found in.
         self._highest: tuple[tuple[int, int], int] | None = None
-        with _private(), self.reading():
-            self._index = tantivy.Index(_schema(), path=str(directory), reuse=True)
+        with self.reading():
+            self._index = self._made() if is_writable else self._opened()
             self._index.register_tokenizer(_ANALYZER_NAME, ANALYZER)
         self.schema = self._index.schema
         self.searcher = self.refresh()
+
+    def _made(self) -> tantivy.Index:
+        with _private():
+            return tantivy.Index(_schema(), path=str(self._directory), reuse=True)
+
+    def _opened(self) -> tantivy.Index:
+        """Open what is there; where nothing is yet, a reader must make nothing."""
+        if not tantivy.Index.exists(str(self._directory)):
+            raise IndexMissing(f"there is no keyword index in {self._directory.parent} yet", "run: searchkit index")
+        return tantivy.Index.open(str(self._directory))
 
     def refresh(self) -> tantivy.Searcher:
         """Return what searches the last commit; `searcher` is that too, until this is called again."""
@@ -136,8 +147,9 @@ class Keyword:
             # Damage that Tantivy does not expect ends in a panic, which is no Exception.
             if not isinstance(error, (ValueError, OSError)) and type(error).__name__ != "PanicException":
                 raise
-            hint = "run: searchkit index, which makes it anew from the catalog and touches nothing else"
-            raise IndexDamaged(f"{self._directory} is damaged: {error}", hint) from error
+            if not self._directory.is_dir():
+                raise IndexMissing(f"the keyword index in {self._directory.parent} is gone", HINT) from error
+            raise IndexDamaged(f"{self._directory} is damaged: {error}", HINT) from error
 
     @contextmanager
     def _trouble(self) -> Iterator[None]:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import tantivy
 
-from searchkit.backends.embedded.analysis import name_parts, words
+from searchkit.backends.embedded.analysis import is_unspaced, name_parts, words
 from searchkit.backends.embedded.forms import forms, fuzzy_distance
 from searchkit.backends.embedded.keyword import TEXT
 from searchkit.backends.embedded.patterns import for_term, pieces, spans_words
@@ -161,9 +161,19 @@ class Matcher:
 
     def _word(self, word: str, weight: float = 1.0) -> Unit | None:
         """Ask for a word in all its forms, the typed one before the others."""
+        if len(word) == 1 and is_unspaced(word):
+            return self._character(word, weight)
         frequencies = {form: self._frequency(form) for form in (*forms(word), *self._hashes(word))}
         held = sorted((form for form in frequencies if frequencies[form]), key=lambda form: -frequencies[form])
         return self._forms(word, weight, frequencies, held) if held else None
+
+    def _character(self, character: str, weight: float) -> Unit | None:
+        """Ask for a character of a script without spaces, alone or in a pair."""
+        holding = tantivy.Query.regex_query(self._schema, TEXT, f".?{character}.?")
+        count = self._searcher.search(holding, limit=1).count  # type: ignore[attr-defined]  # its stub lacks it
+        worth = weight * self._rarity(count)
+        ranking = tantivy.Query.const_score_query(holding, worth)
+        return Unit(character, worth, worth, ranking, holding) if count else None
 
     def _forms(self, word: str, weight: float, frequencies: dict[str, int], held: list[str]) -> Unit:
         chosen = dict.fromkeys([*([word] if frequencies.get(word) else []), *held[:MOST_FORMS]])

@@ -52,7 +52,8 @@ class Narrowing:
 
     def _meant(self, filter: Filter) -> tantivy.Query:
         if filter.name in _OF_SESSIONS:
-            return self._in_sessions(choosing.meant(self._connection, self._unpacker, filter))
+            within = self._in_sessions(choosing.meant(self._connection, self._unpacker, filter))
+            return _any([within, self._outside_sessions(filter)]) if filter.name == "project" else within
         if filter.name == "file":
             return self._numbers("part", self._touching(filter))
         if filter.name in ("branch", "model"):
@@ -72,6 +73,13 @@ class Narrowing:
         rows = rows_in(self._connection, _GUESTS, sorted(sessions))
         guests = {part for part, home in rows if home not in sessions}
         return _any([self._numbers("session", sessions), *([self._numbers("part", guests)] if guests else [])])
+
+    def _outside_sessions(self, filter: Filter) -> tantivy.Query:
+        """Mean what belongs to no session and was written in the project."""
+        rows = self._connection.execute("SELECT id, cwd FROM contexts WHERE cwd IS NOT NULL")
+        contexts = self._numbers("context", choosing.matching(filter, rows))
+        both = [self._numbers("session", [0]), contexts]
+        return tantivy.Query.boolean_query([(tantivy.Occur.Must, one) for one in both])
 
     def _touching(self, filter: Filter) -> set[int]:
         paths = choosing.matching(filter, self._connection.execute("SELECT id, path FROM paths"))

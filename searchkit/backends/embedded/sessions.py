@@ -14,11 +14,15 @@ TITLE_CHARACTERS = 100
 _GIVEN = ("custom-title", "ai-title")
 _MADE = ("summary", "index-title", "index-summary")
 
-_IS_GONE = """
-NOT EXISTS (SELECT 1 FROM files WHERE files.session = sessions.id AND NOT is_gone
-  AND kind IN ('session', 'agent', 'journal'))
+# A session is gone with the last of its own files. One that never had any lies in files of other names.
+_TRANSCRIPT = "files.kind IN ('session', 'agent', 'journal')"
+_OWN = f"SELECT 1 FROM files WHERE files.session = sessions.id AND {_TRANSCRIPT}"
+_IS_GONE = f"""
+iif(EXISTS ({_OWN}), NOT EXISTS ({_OWN} AND NOT is_gone), NOT EXISTS (
+  SELECT 1 FROM records JOIN files ON files.id = file
+  WHERE records.session = sessions.id AND {_TRANSCRIPT} AND NOT is_gone))
 """
-_HEADINGS = f"SELECT id, name, {_IS_GONE} FROM sessions WHERE id IN"
+_HEADINGS = f"SELECT id, name, ended, {_IS_GONE} FROM sessions WHERE id IN"
 _SESSIONS = f"""
 SELECT id, name, started, ended,
   (SELECT count(*) FROM records WHERE records.session = sessions.id),
@@ -79,9 +83,10 @@ def headings(
             project=known[number].get("project"),
             title=_title(connection, unpacker, number, known[number], summaries),
             branch=known[number].get("branch"),
+            ended=ended,
             is_gone=bool(is_gone),
         )
-        for number, name, is_gone in rows_in(connection, _HEADINGS, numbers)
+        for number, name, ended, is_gone in rows_in(connection, _HEADINGS, numbers)
     }
 
 

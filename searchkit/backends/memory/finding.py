@@ -78,6 +78,8 @@ def _values(name: str, stored: Stored, facts: Iterable[Fact]) -> Iterator[str]:
     if name in ("project", "title"):
         titles = ("custom-title", "ai-title", "summary", "index-title", "index-summary")
         yield from (fact.value for fact in facts if fact.name in ((name,) if name == "project" else titles))
+    if name == "project" and link.places[0].session is None and link.context.cwd:
+        yield link.context.cwd
     if name == "agent":
         yield from (fact.value for fact in facts if fact.name == "agent-type" and fact.agent == link.places[0].agent)
     if name == "is":

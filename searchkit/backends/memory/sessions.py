@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 
 from searchkit.backends.base import Holding, Stored
 from searchkit.backends.memory.census import Held, Span
-from searchkit.backends.memory.held import TRANSCRIPTS
+from searchkit.backends.memory.held import TRANSCRIPTS, ranked
 from searchkit.conditions import is_met, is_time_met
 from searchkit.questions import Condition
 from searchkit.types import Fact, Kind, Session
@@ -38,7 +38,7 @@ def session(held: Held, name: str, span: Span) -> Session:
         records=len(at_home),
         prompts=sum(item.part.kind is Kind.PROMPT and item.repeats is None for item in own),
         agents=len({file.origin.agent for file in files if file.origin.kind == "agent" and file.origin.agent}),
-        is_gone=not any(file.origin.kind in TRANSCRIPTS and not file.is_gone for file in files),
+        is_gone=_is_gone(held, name),
     )
 
 
@@ -48,6 +48,14 @@ def values(held: Held, asked: str) -> list[str]:
     for name in (*held.spans, None):
         counted.update(set(_values(held, asked, name)))
     return sorted(counted, key=lambda value: (-counted[value], value))
+
+
+def _is_gone(held: Held, name: str) -> bool:
+    """Say whether a session is gone: with its own files, or, where it never had any, with those it lies in."""
+    own = [file for file in held.files if file.session == name and file.origin.kind in TRANSCRIPTS]
+    homes = [places[0] for sightings in held.records if (places := ranked(sightings))]
+    others = [home.file for home in homes if home.session == name and home.file.origin.kind in TRANSCRIPTS]
+    return all(file.is_gone for file in own or others)
 
 
 def _is_meant(held: Held, condition: Condition, name: str, span: Span) -> bool:

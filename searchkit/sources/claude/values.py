@@ -10,8 +10,8 @@ from searchkit.types import Field
 
 # Counts beyond this are damage, and SQLite could not hold them.
 LARGEST_COUNT = 1 << 53
-# The end of the year 9999, beyond which no time can be written down.
-LATEST_MILLISECONDS = 253_402_300_799_999
+# A day before the end of the year 9999, beyond which no time can be written down in some time zones.
+LATEST_MILLISECONDS = 253_402_214_399_999
 # Leaves that identify rather than say something, left out where all strings of a value are gathered.
 MUTE_KEYS = frozenset(
     {
@@ -50,10 +50,11 @@ def milliseconds(value: object) -> int | None:
     """Return a point in time in milliseconds since 1970, from ISO 8601 or from a number."""
     if isinstance(value, str):
         try:
-            return int(datetime.fromisoformat(value).timestamp() * 1000)
+            number = int(datetime.fromisoformat(value).timestamp() * 1000)
         except (ValueError, OverflowError, OSError):
             return None
-    number = count(value)
+    else:
+        number = count(value)
     return number if 0 < number <= LATEST_MILLISECONDS else None
 
 
