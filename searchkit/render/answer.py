@@ -6,10 +6,11 @@ from itertools import takewhile
 import click
 
 from searchkit.render.bars import bars, padded
-from searchkit.render.plain import age, count, day, one_line, safe
+from searchkit.render.excerpt import excerpt
+from searchkit.render.plain import age, count, day, one_line
 from searchkit.render.understood import understood
-from searchkit.render.wrapped import columns, cut, wrapped
-from searchkit.results import Answer, Passage, Result, Shown, Turn
+from searchkit.render.wrapped import columns, cut
+from searchkit.results import Answer, Result, Shown, Turn
 from searchkit.types import Kind, Role
 
 INDENT = "    "
@@ -100,21 +101,8 @@ def _said(shown: Shown, width: int, most_lines: int = 4) -> Iterator[str]:
     name = _column(speaker(shown))
     room = width - columns(name)
     style = "red" if shown.stored.part.is_error else "cyan"
-    lines = list(wrapped(marked(shown.passage), room))
-    if len(lines) > most_lines:
-        lines = [*lines[: most_lines - 1], cut(lines[most_lines - 1], room - 2) + " …"]
-    for number, line in enumerate(lines):
+    for number, line in enumerate(excerpt(shown.passage, room, most_lines)):
         yield INDENT + (click.style(name, fg=style) if number == 0 else " " * columns(name)) + line
-
-
-def marked(passage: Passage) -> str:
-    """Mark what was asked for, and leave out what could command the terminal."""
-    pieces, position = [], 0
-    for start, end in passage.highlights:
-        found = click.style(safe(passage.text[start:end]), fg="yellow", bold=True)
-        pieces += [safe(passage.text[position:start]), found]
-        position = end
-    return "".join((*pieces, safe(passage.text[position:])))
 
 
 def _why(shown: Shown) -> str:
