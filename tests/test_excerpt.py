@@ -26,7 +26,7 @@ def passage(text: str) -> Passage:
     [
         ("the [giraffe] is here", "the giraffe is here"),
         ("the [giraffe] is here and there", "the giraffe is …"),
-        ("a very long beginning and then the [giraffe]", "… the giraffe"),
+        ("a very long beginning and then the [giraffe]", "… then the giraffe"),
         ("a very long beginning then the [giraffe] and more", "… the giraffe and …"),
         ("… the [giraffe] is here and …", "… the giraffe is …"),
         ("the [giraffe] was there and here", "the giraffe was …"),
@@ -34,8 +34,8 @@ def passage(text: str) -> Passage:
         ("the [giraffe] is so … and there is more", "the giraffe is so …"),
         ("the [giraffe] was… …", "the giraffe was …"),
         ("nothing is marked in this text", "nothing is marked …"),
-        ("长颈鹿在这里长颈鹿在那里[鹿角]", "… 那里鹿角"),
-        ("x" * 40 + "[giraffe]", "… xxxxxgiraffe"),
+        ("长颈鹿在这里长颈鹿在那里[鹿角]", "… 里长颈鹿在那里鹿角"),
+        ("x" * 40 + "[giraffe]", "… xxxxxxxxxxxgiraffe"),
         ("a [giraffeandmuchmorethanalinecanhold]", "… giraffeandmuchmo …"),
     ],
 )
@@ -60,6 +60,13 @@ def test_long_passage_ends_in_one_ellipsis() -> None:
 
     assert ["one two", "three …"] == [click.unstyle(line) for line in lines[8]]
     assert ["one two three", "four …"] == [click.unstyle(line) for line in lines[13]]
+
+
+def test_word_at_the_end_of_a_passage_is_among_its_lines() -> None:
+    """Where the lines would end before the first word that was asked for, they begin later."""
+    lines = excerpt(passage("one two three four five six seven eight nine [ten] eleven"), 12, 2)
+
+    assert ["… nine ten", "eleven"] == [click.unstyle(line) for line in lines]
 
 
 @given(

@@ -8,6 +8,56 @@ from tests.transcript import Home
 SESSION = "11111111-1111-4111-8111-111111111111"
 
 
+def test_result_reads_as_a_conversation(home: Home, run: Run) -> None:
+    """A hit stands between what was said before and after it; other passages are marked as such, ids are safe."""
+    transcript = home.session(SESSION)
+    transcript.prompt("what is this")
+    transcript.text("a giraffe and a zebra near the lake", uuid="evil\x1b[31m-\u202eid")
+    transcript.prompt("thank you")
+    transcript.text("you are welcome")
+    transcript.text(
+        "as I said before and will say again: it was a giraffe and a zebra near the lake, a giraffe and a zebra"
+    )
+    run("index")
+
+    lines = run("search", "giraffe", "zebra", "lake").out.splitlines()
+
+    assert [
+        " 1  what is this",
+        "      you          what is this",
+        "    > claude       a giraffe and a zebra near the lake",
+        "      you          thank you",
+        "    also claude    as I said before and will say again: it was a giraffe and a zebra near the …",
+        "    evil[31m-id#0",
+        "",
+    ] == lines[:1] + lines[2:]
+
+
+def test_passage_is_not_shown_twice(home: Home, run: Run) -> None:
+    """A further passage that is a turn beside the hit is shown there, and not again."""
+    transcript = home.session(SESSION)
+    transcript.prompt("is it a giraffe")
+    transcript.text("yes, a giraffe")
+    run("index")
+
+    shown = run("search", "giraffe").out
+
+    # The prompt is the session's title, too.
+    assert (2, 1, 0) == (shown.count("is it a giraffe"), shown.count("yes, a giraffe"), shown.count("also"))
+
+
+def test_thread_shows_so_many_turns(home: Home, run: Run) -> None:
+    """As many turns before and after a hit are shown as were asked for, also none."""
+    transcript = home.session(SESSION)
+    for number in range(9):
+        transcript.prompt("giraffe" if number == 4 else f"number {number}")
+    run("index")
+
+    shown = {turns: run("search", "giraffe", "--thread", str(turns)).out for turns in (0, 2)}
+
+    assert (0, 4) == (shown[0].count("you          number"), shown[2].count("you          number"))
+
+
 @pytest.mark.parametrize(
     ("tool", "shown"),
     [

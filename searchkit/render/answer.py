@@ -16,6 +16,11 @@ from searchkit.types import Kind, Role
 INDENT = "    "
 # Columns of the names of those who speak.
 SPEAKER_WIDTH = 12
+# What stands before the turns around a hit, the hit itself, and other passages of its session.
+MARGIN, HIT, ALSO = "  ", "> ", "also "
+MOST_LINES = 4
+# White space that is folded away may take more characters than a line has columns; rarely more than so many.
+CHARACTERS_PER_COLUMN = 4
 # Values of a facet that are shown.
 MOST_BARS = 12
 _SPEAKERS = {
@@ -55,23 +60,25 @@ def _tool(name: str) -> str:
     return (name.rpartition("__")[2] if name.startswith("mcp__") else name) or "tool"
 
 
-def _column(name: str) -> str:
-    return padded(cut(name, SPEAKER_WIDTH), SPEAKER_WIDTH) + " "
+def _column(name: str, width: int) -> str:
+    """Fill a name up to a width, which a long one may exceed until it is cut."""
+    return padded(cut(name, SPEAKER_WIDTH), width) + " "
 
 
 def _result(rank: int, result: Result, width: int, now: float) -> Iterator[str]:
+    """Show a session: what was said before the hit, the hit, what was said after it, and what else answers."""
     best = result.best
     room = width - len(INDENT)
     title = one_line(result.session.title if result.session and result.session.title else "(no title)")
     yield f"{click.style(f'{rank:>2}', bold=True)}  {click.style(cut(title, room), bold=True)}"
     yield INDENT + click.style(cut(_about(result, now), room), dim=True)
     before = list(takewhile(lambda turn: not turn.is_hit, result.thread))
-    for turn in before[-1:]:
-        yield INDENT + click.style(_line(turn, room), dim=True)
-    yield from _said(best, room)
-    for other in result.others:
-        yield from _said(other, room, most_lines=1)
-    yield INDENT + click.style(best.stored.id, dim=True)
+    yield from (INDENT + _around(turn, room) for turn in before)
+    yield from (INDENT + line for line in _hit(best, room))
+    yield from (INDENT + _around(turn, room) for turn in result.thread[len(before) + 1 :])
+    seen = {turn.stored.id for turn in result.thread}
+    yield from (INDENT + _other(other, room) for other in result.others if other.stored.id not in seen)
+    yield INDENT + click.style(one_line(best.stored.id), dim=True)
 
 
 def _about(result: Result, now: float) -> str:
@@ -91,18 +98,29 @@ def _about(result: Result, now: float) -> str:
     return " · ".join(one_line(item) for item in about if item)
 
 
-def _line(turn: Turn, width: int) -> str:
-    said = one_line(turn.stored.part.text[: width * 4])
-    return cut(_column(speaker(turn)) + said, width)
+def _around(turn: Turn, width: int) -> str:
+    """Show on a line what was said before or after a hit."""
+    said = one_line(turn.stored.part.text[: width * CHARACTERS_PER_COLUMN])
+    return click.style(cut(MARGIN + _column(speaker(turn), SPEAKER_WIDTH) + said, width), dim=True)
 
 
-def _said(shown: Shown, width: int, most_lines: int = 4) -> Iterator[str]:
-    """Show who speaks and the passage, marked, in lines that fit."""
-    name = _column(speaker(shown))
-    room = width - columns(name)
-    style = "red" if shown.stored.part.is_error else "cyan"
-    for number, line in enumerate(excerpt(shown.passage, room, most_lines)):
-        yield INDENT + (click.style(name, fg=style) if number == 0 else " " * columns(name)) + line
+def _hit(shown: Shown, width: int) -> Iterator[str]:
+    """Show who speaks and the passage, marked, with the sign that `show` has for it."""
+    name = _column(speaker(shown), SPEAKER_WIDTH)
+    taken = len(MARGIN) + columns(name)
+    for number, line in enumerate(excerpt(shown.passage, width - taken, MOST_LINES)):
+        yield (HIT + _coloured(name, shown) if number == 0 else " " * taken) + line
+
+
+def _other(shown: Shown, width: int) -> str:
+    """Show another passage of the session on a line; it is not part of the conversation above it."""
+    name = _column(speaker(shown), SPEAKER_WIDTH + len(MARGIN) - len(ALSO))
+    (line,) = excerpt(shown.passage, width - len(ALSO) - columns(name), 1)
+    return click.style(ALSO, dim=True) + _coloured(name, shown) + line
+
+
+def _coloured(name: str, shown: Shown) -> str:
+    return click.style(name, fg="red" if shown.stored.part.is_error else "cyan")
 
 
 def _why(shown: Shown) -> str:

@@ -9,17 +9,22 @@ from searchkit.results import Passage
 # Of a line that begins inside a passage, the share that leads up to the first word asked for, and of any line the
 # share that is given up at its end so as not to cut a word.
 LEAD_SHARE = 0.25
+# Of several lines, the share that is filled, as they break between words.
+FILLED_SHARE = 0.9
 _BEGIN, _END = "… ", " …"
 
 
 def excerpt(passage: Passage, width: int, most_lines: int) -> list[str]:
-    """Break a passage into at most so many lines; where there is but one, a word that was asked for is in it."""
+    """Break a passage into at most so many lines, with the first word that was asked for in them."""
     if most_lines == 1:
-        return [marked(_line(passage, width))]
-    lines = list(wrapped(marked(_stretch(passage, 0, len(passage.text))), width))
+        return [marked(_around(passage, width))]
+    whole = _stretch(passage, 0, len(passage.text))
+    lines = list(wrapped(marked(whole), width))
+    if len(lines) > most_lines and not any("\x1b" in line for line in lines[:most_lines]):
+        lines = list(wrapped(marked(_around(whole, int(width * most_lines * FILLED_SHARE))), width))
     if len(lines) > most_lines:
-        last = lines[most_lines - 1].rstrip(_END)
-        lines = [*lines[: most_lines - 1], cut(last + _END, width) + (RESET if "\x1b" in "".join(lines) else "")]
+        last = cut(lines[most_lines - 1].rstrip(_END) + _END, width)
+        lines = [*lines[: most_lines - 1], last + (RESET if "\x1b" in "".join(lines) else "")]
     return lines
 
 
@@ -37,23 +42,24 @@ def _mark(word: str) -> str:
     return click.style(word, fg="yellow", bold=True) if word else ""
 
 
-def _line(passage: Passage, width: int) -> Passage:
-    """Cut a passage to one line around the first of its words that were asked for."""
+def _around(passage: Passage, room: int) -> Passage:
+    """Cut a passage to so many columns around the first of its words that were asked for."""
     text = passage.text
-    if columns(text) <= width:
+    if columns(text) <= room:
         return _stretch(passage, 0, len(text))
     first, last = passage.highlights[0] if passage.highlights else (0, 0)
-    lead, begin = int(width * LEAD_SHARE), 0
-    if columns(text[:last] + _END) > width:
-        begin = first - fitting(text[:first][::-1], lead)
-        # Not in the middle of a word, unless it is that of a text without blanks.
+    lead, begin = int(room * LEAD_SHARE), 0
+    if columns(text[:last] + _END) > room:
+        # With more before it where little comes after it, and not in the middle of a word.
+        end = len(text) - fitting(text[::-1], room - columns(_BEGIN))
+        begin = min(first - fitting(text[:first][::-1], lead), end)
         begin = text.find(" ", max(0, begin - 1), first) + 1 or begin
-    room = width - columns(_END) - (columns(_BEGIN) if begin else 0)
-    stop = begin + fitting(text[begin:], room)
-    if stop < len(text):
-        blank = text.rfind(" ", max(last, stop - lead), stop + 1)
-        stop = blank if blank >= 0 else stop
-    return _stretch(passage, begin, stop)
+    room -= columns(_BEGIN) if begin else 0
+    if columns(text[begin:]) <= room:
+        return _stretch(passage, begin, len(text))
+    stop = begin + fitting(text[begin:], room - columns(_END))
+    blank = text.rfind(" ", max(last, stop - lead), stop + 1)
+    return _stretch(passage, begin, blank if blank >= 0 else stop)
 
 
 def _stretch(passage: Passage, begin: int, stop: int) -> Passage:
