@@ -58,6 +58,19 @@ def test_thread_shows_so_many_turns(home: Home, run: Run) -> None:
     assert (0, 4) == (shown[0].count("you          number"), shown[2].count("you          number"))
 
 
+def test_title_has_the_date_of_its_session(home: Home, run: Run) -> None:
+    """Where what was found has no time of its own, that of the session's end is shown."""
+    transcript = home.session(SESSION)
+    transcript.prompt("what is this", timestamp="2026-03-01T12:00:00Z")
+    transcript.line({"type": "custom-title", "customTitle": "On giraffes", "sessionId": SESSION})
+    run("index")
+
+    shown = run("search", "giraffes").out
+
+    assert "> title        On giraffes" in shown
+    assert "2026-03-01, " in shown
+
+
 @pytest.mark.parametrize(
     ("tool", "shown"),
     [

@@ -7,7 +7,7 @@ import click
 
 from searchkit.render.bars import bars, padded
 from searchkit.render.excerpt import excerpt
-from searchkit.render.plain import age, count, day, one_line
+from searchkit.render.plain import NO_DATE, age, count, day, one_line
 from searchkit.render.understood import understood
 from searchkit.render.wrapped import columns, cut
 from searchkit.results import Answer, Result, Shown, Turn
@@ -86,12 +86,14 @@ def _about(result: Result, now: float) -> str:
     stored, session = result.best.stored, result.session
     project = (session.project if session else None) or stored.link.context.cwd or "no project"
     home = stored.link.places[0]
+    # Titles have no time of their own.
+    time = stored.link.time or (session.ended if session else None)
     others = {place.session for place in stored.link.places} - {home.session, None}
     about = [
         project.rstrip("/\\").replace("\\", "/").rpartition("/")[2],
         stored.link.context.branch,
         f"agent {home.agent}" if home.agent else "",
-        f"{day(stored.link.time)}, {age(stored.link.time, now)}" if stored.link.time else "no date",
+        f"{day(time)}, {age(time, now)}" if time else NO_DATE,
         f"also in {count(len(others), 'session')}" if others else "",
         "transcript gone" if session and session.is_gone else "",
     ]
