@@ -1,5 +1,8 @@
 """What a search looks like to a person."""
 
+import sys
+from pathlib import Path
+
 import pytest
 
 from tests.running import Run
@@ -69,6 +72,37 @@ def test_title_has_the_date_of_its_session(home: Home, run: Run) -> None:
 
     assert "> title        On giraffes" in shown
     assert "2026-03-01, " in shown
+
+
+def test_word_that_nothing_holds_is_told(home: Home, run: Run) -> None:
+    """It is named beside results and where there are none, with a word like it if there is one."""
+    home.session(SESSION).prompt("a giraffe")
+    run("index")
+
+    beside, alone = run("search", "giraffe", "xyzzy", "girafe"), run("search", "xyzzy")
+
+    assert "No 'xyzzy' anywhere.\nNo 'girafe' anywhere; did you mean giraffe?\n" == beside.err
+    assert "No 'xyzzy' anywhere.\n" in alone.err
+    assert ["xyzzy"] == run("search", "giraffe", "xyzzy", "--json").json["missing"]
+
+
+def test_footer_says_what_to_type_next(home: Home, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a terminal it tells how much there is and the next commands, for the index that was named."""
+    transcript = home.session(SESSION)
+    transcript.prompt("a giraffe")
+    transcript.text("yes, a giraffe")
+    run("index", "--index", str(tmp_path / "my index"))
+    piped = run("search", "giraffe", "--index", str(tmp_path / "my index"))
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+
+    grouped = run("search", "giraffe", "--index", str(tmp_path / "my index"))
+    single = run("search", "giraffe", "--group", "none", "--index", str(tmp_path / "my index"))
+
+    named = f"--index '{tmp_path}/my index'"
+    following = f" ms. Next: searchkit show 1 {named} · searchkit resume 1 {named}\n"
+    assert "" == piped.err
+    assert ("2 matches, 1 session shown, ", following) == (grouped.err[:28], grouped.err[-len(following) :])
+    assert single.err.startswith("2 matches, 2 results shown, ")
 
 
 @pytest.mark.parametrize(

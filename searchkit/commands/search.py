@@ -87,7 +87,7 @@ def search(
             print_lines(answer.facets(found, width()))
             _say(answer.remarks(found) if found.results else empty.reasons(found, engine.values))
             if found.results and sys.stdout.isatty():
-                _say(answer.footer(found))
+                _say([answer.footer(found, index)])
     return 0 if found.results else NOTHING_FOUND
 
 

@@ -1,11 +1,13 @@
 """What a search shows in a terminal: for each session its title, where and when, and why it was found."""
 
+import shlex
 from collections.abc import Iterator
 from itertools import takewhile
 
 import click
 
 from searchkit.render.bars import bars, padded
+from searchkit.render.empty import missing
 from searchkit.render.excerpt import excerpt
 from searchkit.render.plain import NO_DATE, age, count, day, one_line
 from searchkit.render.understood import understood
@@ -147,13 +149,16 @@ def remarks(found: Answer) -> Iterator[str]:
     """Say what nothing held, what a pattern was not tried on, and what is not searchable yet."""
     if found.unseen:
         yield f"The pattern was not tried on {count(found.unseen, 'part')} that may match too; add words or filters."
-    for word, alike in found.suggestions.items():
-        yield f"No {one_line(word)!r} anywhere; did you mean {' or '.join(alike)}?"
+    yield from missing(found)
     if found.pending:
         yield f"{count(found.pending, 'part')} still to be indexed: searchkit index completes it."
 
 
-def footer(found: Answer) -> Iterator[str]:
-    """Say how much more there is, and what to type next."""
-    matches = count(found.total, "match", "matches")
-    yield f"{matches} in {found.seconds * 1000:.0f} ms. Next: searchkit show 1, searchkit resume 1"
+def footer(found: Answer, index: str | None = None) -> str:
+    """Say how much was found and shown, and what to type next; `index` is the one that was named, if any."""
+    sessions = {result.best.stored.link.places[0].session for result in found.results} - {None}
+    shown = count(len(found.results), "session" if len(sessions) == len(found.results) else "result")
+    took = f"{found.seconds * 1000:.0f} ms"
+    where = f" --index {shlex.quote(one_line(index))}" if index else ""
+    following = " · ".join(f"searchkit {command} 1{where}" for command in ("show", "resume"))
+    return f"{count(found.total, 'match', 'matches')}, {shown} shown, {took}. Next: {following}"
