@@ -238,7 +238,21 @@ def test_question_that_is_none_is_named(filled: Run, tmp_path: Path, line: str) 
 
 
 def test_numbers_of_the_last_search(filled: Run) -> None:
-    """A result's number leads other commands to its session."""
+    """A result's number leads other commands to its session; programs and empty answers do not change it."""
     first = filled("search", "lantern", "--json").json["results"][0]
+    unseen = filled("resume", "1")
+    filled("search", "lantern")
+    filled("search", "lantern ancient", "--json")
+    filled("search", "xylophone")
 
-    assert (0, True) == ((resumed := filled("resume", "1")).status, first["session"] in resumed.out)
+    resumed = filled("resume", "1")
+
+    assert 2 == unseen.status
+    assert (0, True) == (resumed.status, first["session"] in resumed.out)
+
+
+def test_remembering_leaves_nothing_behind(filled: Run, tmp_path: Path) -> None:
+    """The file that a search writes and puts into place has a name of its own and is gone afterwards."""
+    filled("search", "lantern")
+
+    assert ["last-search.json"] == [path.name for path in (tmp_path / "index").glob("*last*")]

@@ -79,10 +79,11 @@ def search(
             turns=turns,
             facets=[name.strip() for name in facets.split(",") if name.strip()],
         )
-        remember(engine.settings.index, found.results)
         if as_json:
             print_json(answer_json.answer(found, "keyword", full))
         else:
+            if found.results:
+                remember(engine.settings.index, found.results)
             print_lines(answer.answer(found, width(), time.time(), explain))
             print_lines(answer.facets(found, width()))
             _say(answer.remarks(found) if found.results else empty.reasons(found, engine.values))
