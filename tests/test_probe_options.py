@@ -125,6 +125,20 @@ def test_filters_together(ask: Ask, asked: str, expected: set[str]) -> None:
     assert expected <= set(ask(asked))
 
 
+@pytest.mark.parametrize("word", ["-n", "-1", "-/lant.+ ask/", '-"lantern asked"', "-(x)", "-.5", "-x=y", "-é", "-"])
+def test_hyphen_makes_no_option(ask: Ask, word: str) -> None:
+    """What begins with one hyphen is a word or excludes one, wherever it stands."""
+    expected = ALL - {"asked"} if "ask" in word else ALL
+
+    assert [expected] * 2 == [set(ask("lantern", word, "4")), set(ask(word, "lantern"))]
+
+
+def test_unknown_option_is_an_error(filled: Run) -> None:
+    """Two hyphens make an option, which must exist; -h shows help."""
+    assert (2, True) == ((answer := filled("search", "lantern", "--nope")).status, "No such option" in answer.err)
+    assert (0, True) == ((answer := filled("search", "-h")).status, "Usage:" in answer.out)
+
+
 def test_order_of_time(ask: Ask) -> None:
     """Newest and oldest go by time alone; otherwise what says most of the word comes first."""
     newest = ask("lantern", "--sort", "newest", "-kind:plan")
