@@ -56,7 +56,7 @@ def search(
 ) -> int:
     """Find messages by their words.
 
-    WORDS are words, "exact phrases", -excluded, this OR that, prefix*, fuzzy~, /pattern/, and filters
+    WORDS are words, "exact phrases", -excluded (or NOT excluded), this OR that, prefix*, fuzzy~, /pattern/, and filters
     such as project:shop, kind:prompt, after:7d.
     """
     if mode == "semantic":
