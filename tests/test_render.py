@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from searchkit.render.plain import NO_DATE, age, count, day, one_line, safe, size, stamp
+from searchkit.render.plain import NO_DATE, age, count, day, last_part, lasting, one_line, safe, size, stamp
 
 # The first and the last moment of the calendar, in milliseconds.
 FIRST = int(datetime.min.replace(tzinfo=UTC).timestamp() * 1000)
@@ -60,6 +60,24 @@ def test_ends_of_the_calendar(monkeypatch: pytest.MonkeyPatch, zone: str, millis
 
     assert shown == written
     assert (stamp(milliseconds) is None) == (milliseconds is None or not FIRST <= milliseconds <= LAST)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "shown"),
+    [(None, ""), (-5, ""), (59, ""), (60, "1 min"), (3_599, "59 min"), (7_300, "2 h"), (200_000, "2 d")],
+)
+def test_how_long_something_lasted(seconds: int | None, shown: str) -> None:
+    """Less than a minute is not worth telling."""
+    assert shown == lasting(1_000_000, None if seconds is None else 1_000_000 + seconds * 1000)
+
+
+@pytest.mark.parametrize(
+    ("path", "shown"),
+    [("/a/shop", "shop"), ("/a/shop/", "shop"), (r"C:\src\shop", "shop"), ("/", "/"), ("shop", "shop")],
+)
+def test_last_part_of_a_path(path: str, shown: str) -> None:
+    """A project goes by the last part of its path."""
+    assert shown == last_part(path)
 
 
 def test_what_commands_a_terminal_is_left_out() -> None:

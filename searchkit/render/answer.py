@@ -9,7 +9,7 @@ import click
 from searchkit.render.bars import bars, padded
 from searchkit.render.empty import missing
 from searchkit.render.excerpt import excerpt
-from searchkit.render.plain import NO_DATE, age, count, day, one_line
+from searchkit.render.plain import NO_DATE, age, count, day, last_part, one_line
 from searchkit.render.understood import understood
 from searchkit.render.wrapped import columns, cut
 from searchkit.results import Answer, Result, Shown, Turn
@@ -92,7 +92,7 @@ def _about(result: Result, now: float) -> str:
     time = stored.link.time or (session.ended if session else None)
     others = {place.session for place in stored.link.places} - {home.session, None}
     about = [
-        project.rstrip("/\\").replace("\\", "/").rpartition("/")[2],
+        last_part(project),
         stored.link.context.branch,
         f"agent {home.agent}" if home.agent else "",
         f"{day(time)}, {age(time, now)}" if time else NO_DATE,

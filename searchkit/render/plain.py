@@ -62,6 +62,26 @@ def day(milliseconds: int | None) -> str:
     return moment.strftime("%Y-%m-%d") if moment else NO_DATE
 
 
+def minute(milliseconds: int | None) -> str:
+    """Write a day and the time of day in the user's time zone."""
+    moment = _moment(milliseconds) if milliseconds else None
+    return moment.strftime("%Y-%m-%d %H:%M") if moment else NO_DATE.ljust(len("2026-03-01 10:00"))
+
+
+def lasting(started: int | None, ended: int | None) -> str:
+    """Write how long something lasted, if that was more than a minute."""
+    seconds = (ended - started) / 1000 if started is not None and ended is not None else 0
+    for length, unit in _AGES[-3:]:
+        if seconds >= length:
+            return f"{seconds // length:.0f} {unit}"
+    return ""
+
+
+def last_part(path: str) -> str:
+    """Return the last part of a path of whatever system, or all of what has none."""
+    return path.rstrip("/\\").replace("\\", "/").rpartition("/")[2] or path
+
+
 def age(milliseconds: int | None, now: float) -> str:
     """Write how long ago something was."""
     if milliseconds is None:
