@@ -68,6 +68,12 @@ def minute(milliseconds: int | None) -> str:
     return moment.strftime("%Y-%m-%d %H:%M") if moment else NO_DATE.ljust(len("2026-03-01 10:00"))
 
 
+def clock(milliseconds: int) -> str:
+    """Write the time of day in the user's time zone."""
+    moment = _moment(milliseconds)
+    return moment.strftime("%H:%M") if moment else ""
+
+
 def lasting(started: int | None, ended: int | None) -> str:
     """Write how long something lasted, if that was more than a minute."""
     seconds = (ended - started) / 1000 if started is not None and ended is not None else 0
