@@ -9,12 +9,18 @@ import msgspec
 
 from searchkit.errors import UsageError
 
+DEFAULT_ROOT = "~/.claude"
+
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
-    """Everything that was configured, resolved once."""
+    """Everything that was configured, resolved once.
+
+    Roots that nobody chose are the default, and give way to those that an index was made from.
+    """
 
     roots: tuple[Path, ...]
     index: Path
+    are_roots_chosen: bool
 
 
 def resolve(
@@ -28,9 +34,11 @@ def resolve(
     `roots` (a list of paths) and `index` (a path).
     """
     file = _config_file(environment)
+    chosen = _roots(roots, environment, file)
     return Settings(
-        roots=tuple(_absolute(path, environment) for path in _roots(roots, environment, file)),
+        roots=tuple(_absolute(path, environment) for path in chosen or [DEFAULT_ROOT]),
         index=_absolute(_index(index, environment, file), environment),
+        are_roots_chosen=bool(chosen),
     )
 
 
@@ -43,7 +51,8 @@ def _roots(flags: Sequence[str], environment: Mapping[str, str], file: Mapping[s
     listed = file.get("roots")
     if isinstance(listed, list) and listed:
         return [str(path) for path in listed]
-    return [environment.get("CLAUDE_CONFIG_DIR") or "~/.claude"]
+    directory = environment.get("CLAUDE_CONFIG_DIR")
+    return [directory] if directory else []
 
 
 def _index(flag: str | None, environment: Mapping[str, str], file: Mapping[str, object]) -> str:

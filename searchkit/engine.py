@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Self
 
 from searchkit import config
 from searchkit.backends.base import Order
-from searchkit.backends.embedded import EmbeddedBackend
+from searchkit.backends.embedded import EmbeddedBackend, layout
 from searchkit.dates import LOCAL
 from searchkit.errors import SourceError, UsageError
 from searchkit.query import understand
@@ -21,7 +21,7 @@ from searchkit.questions import Condition, Query
 from searchkit.results import Answer, Conversation, Status
 from searchkit.retrieve import retrieve
 from searchkit.thread import around
-from searchkit.types import Counts, Figures, Finding, Grouping, Session
+from searchkit.types import Behind, Counts, Figures, Finding, Grouping, Kind, Session
 
 if TYPE_CHECKING:
     from searchkit.ingest import Progress, Summary
@@ -49,6 +49,12 @@ class Engine:
         """Close what was opened."""
         self.close()
 
+    @property
+    def roots(self) -> tuple[Path, ...]:
+        """What is read: the roots that were chosen, else those the index was made from, else the default."""
+        remembered = () if self.settings.are_roots_chosen else layout.remembered_roots(self.settings.index)
+        return remembered or self.settings.roots
+
     def index(
         self,
         on_progress: "Callable[[Progress], None] | None" = None,
@@ -61,8 +67,10 @@ class Engine:
         from searchkit.ingest import ingest
         from searchkit.sources.claude import ClaudeSource
 
-        source = ClaudeSource(self.settings.roots)
+        roots = self.roots
+        source = ClaudeSource(roots)
         with open_to_write(self.settings.index, wait, on_wait, is_rebuild) as backend:
+            layout.remember_roots(self.settings.index, roots)
             return ingest(source, backend, on_progress, is_rebuild)
 
     def watch(
@@ -73,7 +81,7 @@ class Engine:
         """Bring the index up to date now and whenever something below the roots changes, until interrupted."""
         from searchkit.watch import changes_below
 
-        for _ in changes_below(self.settings.roots):
+        for _ in changes_below(self.roots):
             yield self.index(on_progress, on_wait)
 
     def search(
@@ -92,15 +100,23 @@ class Engine:
         return retrieve(self._open(), query, limit, order, is_grouped, turns, facets)
 
     def show(self, uuid: str, before: int = 3, after: int = 3) -> Conversation:
-        """Return what a record says inside its conversation; the record is meant by its uuid or its beginning."""
+        """Return what a record says inside its conversation; the record is meant by its uuid or its beginning.
+
+        The id of a session, or a title, means the first thing that was said in it.
+        """
         backend = self._open()
-        meant = backend.beginning(uuid, MOST_MEANT + 1)
+        meant = backend.beginning(uuid, MOST_MEANT + 1) or backend.opening(uuid)
         if len(meant) != 1 and uuid not in meant:
             some = "several messages have" if meant else "no message has"
             more = " ..." if len(meant) > MOST_MEANT else ""
             hint = "\n  ".join(meant[:MOST_MEANT]) + more if meant else "searchkit search shows ids; give more of one"
             raise UsageError(f"{some} an id that begins with {uuid!r}", hint)
-        turns = around(backend, uuid if uuid in meant else meant[0], before, after)
+        chosen = uuid if uuid in meant else meant[0]
+        turns = around(backend, chosen, before, after)
+        if turns and all(turn.stored.part.kind is Kind.TITLE for turn in turns):
+            # A title leads nowhere: the conversation it is the title of begins elsewhere.
+            opening = backend.opening(turns[0].stored.link.places[0].session or "")
+            turns = around(backend, opening[0], before, after) if opening else turns
         homes = [turn.stored.link.places[0].session for turn in turns if turn.is_hit]
         session = homes[0] if homes and homes[0] else ""
         return Conversation(session=backend.headings([session]).get(session), turns=turns)
@@ -131,21 +147,25 @@ class Engine:
         """Count what is indexed."""
         return self._open().counts()
 
-    def status(self) -> Status:
-        """Say what is indexed and how far."""
+    def behind(self) -> Behind:
+        """Say how much lies below the roots that has not been read yet; raises where they cannot be looked at."""
         from searchkit.sources.claude import ClaudeSource
 
+        return ClaudeSource(self.roots).behind(self._open().checkpoints())
+
+    def status(self) -> Status:
+        """Say what is indexed and how far."""
         backend = self._open()
         files = size = 0
         unreachable = None
         try:
-            behind = ClaudeSource(self.settings.roots).behind(backend.checkpoints())
+            behind = self.behind()
             files, size = behind.files, behind.bytes
         except SourceError as error:
             unreachable = error.message
         return Status(
             index=str(self.settings.index),
-            roots=[str(root) for root in self.settings.roots],
+            roots=[str(root) for root in self.roots],
             counts=backend.counts(),
             index_bytes=_size(self.settings.index),
             files_behind=files,

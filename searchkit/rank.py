@@ -50,10 +50,13 @@ def by_session(ranked: Iterable[Ranked], limit: int, passages: int) -> list[list
     groups: dict[int, list[Ranked]] = {}
     for one in ranked:
         # What belongs to no session stands alone.
-        group = groups.setdefault(one.hit.session or -one.hit.key, [])
-        if len(group) < passages:
-            group.append(one)
-    return list(groups.values())[:limit]
+        groups.setdefault(one.hit.session or -one.hit.key, []).append(one)
+    return [_titles_last(group)[:passages] for group in list(groups.values())[:limit]]
+
+
+def _titles_last(group: list[Ranked]) -> list[Ranked]:
+    """Let a title lift its session but not stand for it: it is shown anyway, and leads nowhere."""
+    return sorted(group, key=lambda one: one.hit.kind is Kind.TITLE)
 
 
 def one_by_one(ranked: Sequence[Ranked], limit: int) -> list[list[Ranked]]:

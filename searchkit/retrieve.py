@@ -7,6 +7,7 @@ from searchkit import passage, rank, thread
 from searchkit.backends.base import Backend, Order, Stored
 from searchkit.questions import Query
 from searchkit.results import Answer, Ranked, Result, Shown
+from searchkit.types import Kind
 
 # Over 398 MB of transcripts more than so many found nothing better in the first ten.
 CANDIDATES = 100
@@ -29,12 +30,15 @@ def retrieve(
 ) -> Answer:
     """Answer a query."""
     started = time.perf_counter()
+    if not (query.clauses or query.condition.filters or query.condition.periods):
+        reach = backend.reach()
+        return Answer(query=query, results=(), total=0, parts=reach.searchable, pending=reach.pending)
     candidates = max(CANDIDATES, limit)
     for _ in range(3):
         found = backend.keyword(query, candidates, order)
         ranked = (rank.rank if order is Order.RELEVANCE else rank.as_found)(found.hits, query)
         groups = rank.by_session(ranked, limit, PASSAGES) if is_grouped else rank.one_by_one(ranked, limit)
-        if len(groups) >= limit or len(found.hits) >= found.total:
+        if len(groups) >= limit or len(found.hits) >= found.total or found.unseen:
             break
         candidates *= MORE_CANDIDATES
     groups = [_worth_showing(group) for group in groups]
@@ -56,7 +60,9 @@ def retrieve(
 
 
 def _worth_showing(group: list[Ranked]) -> list[Ranked]:
-    return [one for one in group if one.score >= LEAST_SHARE * group[0].score]
+    """Keep the best passage, and others that say nearly as much; a title is shown anyway."""
+    best, *others = group
+    return [best, *(one for one in others if one.score >= LEAST_SHARE * best.score and one.hit.kind is not Kind.TITLE)]
 
 
 def _results(backend: Backend, query: Query, groups: Sequence[Sequence[Ranked]], turns: int) -> list[Result]:

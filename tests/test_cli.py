@@ -458,6 +458,15 @@ def test_missing_words_are_found_by_doctor_and_made_anew(home: Home, run: Run, t
     assert (0, 0) == (run("search", "slow").status, run("doctor").status)
 
 
+def test_empty_answer_tells_of_files_that_were_not_read(home: Home, run: Run) -> None:
+    """What was written since the index was made may be what is sought."""
+    home.session(SESSION).prompt("find the slow query")
+    run("index")
+    home.session("22222222-2222-4222-8222-222222222222").prompt("a numbat")
+
+    assert "1 file is newer than the index" in run("search", "numbat").err
+
+
 def test_open_reader_sees_the_right_text_after_chunks_were_written_anew(home: Home, run: Run, tmp_path: Path) -> None:
     """An engine that is kept open does not mix up texts when a stand-in goes and its chunk is rewritten."""
     transcript = home.session(SESSION)

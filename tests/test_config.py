@@ -4,8 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from searchkit import Engine
 from searchkit.config import resolve
 from searchkit.errors import UsageError
+from tests.transcript import Home
 
 
 def test_defaults_lie_in_the_home_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -64,3 +66,16 @@ def test_broken_file_is_named(tmp_path: Path) -> None:
 
     with pytest.raises(UsageError, match=r"config\.toml"):
         resolve(environment={"HOME": "/home/mira", "XDG_CONFIG_HOME": str(tmp_path)})
+
+
+def test_index_is_brought_up_to_date_from_what_it_was_made_of(home: Home, tmp_path: Path) -> None:
+    """Roots that nobody chooses are those of the index, not the default."""
+    home.session("11111111-1111-4111-8111-111111111111").prompt("hello")
+    Engine(tmp_path / "index", [home.root]).index()
+    home.session("22222222-2222-4222-8222-222222222222").prompt("again")
+
+    with Engine(tmp_path / "index") as engine:
+        before = engine.status()
+        engine.index()
+
+        assert ([str(home.root)], 1, 0) == (list(before.roots), before.files_behind, engine.status().files_behind)

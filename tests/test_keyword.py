@@ -66,17 +66,25 @@ def test_damage_is_told_and_mended_from_the_catalog(engine: Engine, tmp_path: Pa
 
 
 def test_missing_keyword_index_is_no_damage(engine: Engine, tmp_path: Path) -> None:
-    """A directory that is gone or has no index in it yet is said to be missing, and nothing is made there."""
+    """Where there is none yet, everything is still to be indexed, and a reader makes nothing."""
     engine.close()
     keyword = tmp_path / "index" / "keyword"
     shutil.rmtree(keyword)
-    for _ in range(2):
-        with pytest.raises(IndexMissing):
-            engine.search("slow")
-        engine.close()
-        keyword.mkdir(exist_ok=True)
+    answers = [engine.search("slow")]
+    keyword.mkdir()
+    answers.append(engine.search("slow", facets=["kind"]))
 
+    assert [(0, 0, 1)] * 2 == [(answer.total, answer.parts, answer.pending) for answer in answers]
     assert [] == list(keyword.iterdir())
+
+
+def test_index_that_goes_while_it_is_open_is_missing(engine: Engine, tmp_path: Path) -> None:
+    """Pruning throws the words away first: whoever searches meanwhile is told what happened."""
+    engine.search("slow")
+    shutil.rmtree(tmp_path / "index" / "keyword")
+
+    with pytest.raises(IndexMissing):
+        engine.search("slow")
 
 
 def test_newest_come_first_among_equals_however_many_there_are(home: Home, tmp_path: Path) -> None:

@@ -168,10 +168,15 @@ def test_facets(filled: Run) -> None:
     facets = answer["facets"]
     assert {"/home/mira/src/shop": 6, "/home/mira/src/web": 3, "/home/mira/src/old": 1} == facets["project"]
     assert {"Edit": 2, "mcp__github__search": 1} == facets["tool"]
-    assert {"error": 1, "sidechain": 1} == facets["is"]
+    assert {"error": 1, "sidechain": 1, "summary": 1} == facets["is"]
     assert {"prompt": 3, "tool_call": 2, "text": 2} == {kind: n for kind, n in facets["kind"].items() if n > 1}
     assert 6 == facets["month"]["2026-03"]
     assert ["project", "/home/mira/src/shop", "6"] == shown[shown.index("project\n") :].split()[:3]
+
+
+def test_facets_of_nothing(filled: Run) -> None:
+    """Where nothing matches there is nothing to count."""
+    assert {"kind": {}, "month": {}} == filled("search", "xylophone", "--facets", "kind,month", "--json").json["facets"]
 
 
 def test_unknown_facet_is_an_error(filled: Run) -> None:

@@ -100,3 +100,14 @@ def test_message_that_says_nothing(home: Home, run: Run) -> None:
 
     assert (1, "", True) == (plain.status, plain.out, "says nothing" in plain.err)
     assert (1, []) == (as_json.status, as_json.json["thread"])
+
+
+def test_session_or_title_is_shown_from_its_beginning(home: Home, run: Run, uuid: str) -> None:
+    """The id of a session means the first thing that was said in it, and so does the number of a title."""
+    home.session(SESSION).line({"type": "custom-title", "customTitle": "zebra crossing", "sessionId": SESSION})
+    run("index")
+    run("search", "zebra", "--group", "none")
+
+    shown = [run("show", name, "--json").json["thread"] for name in (SESSION, "1")]
+
+    assert ["why is the list slow"] * 2 == [thread[0]["text"] for thread in shown]

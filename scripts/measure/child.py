@@ -30,12 +30,14 @@ KILOBYTE = 1024
 class Outcome:
     """What a process did and what it cost; `peak_bytes` is that of all its processes together.
 
+    `held_bytes` leaves out what is mapped from files, which the system takes back when it needs room.
     `busy_seconds` are what the processors worked for it and its children, which other load changes less.
     """
 
     seconds: float
     busy_seconds: float
     peak_bytes: int
+    held_bytes: int
     output: str
 
 
@@ -57,10 +59,12 @@ def run(command: Sequence[str], allowed: Sequence[int] = (0,)) -> Outcome:
     if process.returncode not in allowed:
         raise SystemExit(f"{' '.join(command)} ended with status {process.returncode}")
     unit = 1 if sys.platform == "darwin" else KILOBYTE
+    memory.stop()
     return Outcome(
         seconds=seconds,
         busy_seconds=usage.ru_utime + usage.ru_stime,
-        peak_bytes=max(memory.stop(), usage.ru_maxrss * unit),
+        peak_bytes=max(memory.peak, usage.ru_maxrss * unit),
+        held_bytes=memory.held,
         output=output,
     )
 
@@ -81,15 +85,14 @@ class _Memory:
 
     def __init__(self, process: int) -> None:
         self._process = process
-        self._peak = 0
+        self.peak = self.held = 0
         self._done = threading.Event()
         self._thread = threading.Thread(target=self._sample, daemon=True)
         self._thread.start()
 
-    def stop(self) -> int:
+    def stop(self) -> None:
         self._done.set()
         self._thread.join()
-        return self._peak
 
     def _sample(self) -> None:
         with contextlib.suppress(psutil.Error):
@@ -100,11 +103,15 @@ class _Memory:
                 if count % SAMPLES_BETWEEN_SEARCHES == 0:
                     family = [parent, *parent.children(recursive=True)]
                 count += 1
-                self._peak = max(self._peak, sum(map(_resident, family)))
+                memory = [_memory(process) for process in family]
+                self.peak = max(self.peak, sum(resident for resident, _ in memory))
+                self.held = max(self.held, sum(resident - mapped for resident, mapped in memory))
 
 
-def _resident(process: psutil.Process) -> int:
+def _memory(process: psutil.Process) -> tuple[int, int]:
+    """Return what a process has in memory, and how much of that is mapped from files, where the system tells."""
     try:
-        return int(process.memory_info().rss)
+        memory = process.memory_info()
     except psutil.Error:
-        return 0
+        return 0, 0
+    return int(memory.rss), int(getattr(memory, "shared", 0))

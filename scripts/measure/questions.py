@@ -37,7 +37,7 @@ class Question:
 def chosen(engine: Engine) -> list[Question]:
     """Choose questions of every kind; one that the index has nothing for is left out."""
     # The words are nobody's but the index's, and an engine offers no way to ask for them.
-    searcher = engine._open()._open_keyword().searcher()
+    searcher = engine._open()._open_keyword().searcher
     held = [(word, count) for word, count in searcher.terms_with_prefix(TEXT, "", None) if count]
     plain = [(word, count) for word, count in held if _WORD.fullmatch(word) and word not in STOP_WORDS]
     rare = _nearest(plain, RARE_PARTS, EACH)

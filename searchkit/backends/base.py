@@ -160,6 +160,9 @@ class Backend(Protocol):
     def beginning(self, text: str, limit: int, /) -> list[str]:
         """Return the uuids that begin with a text, in order."""
 
+    def opening(self, session: str, /) -> list[str]:
+        """Return the uuid of the first thing that was said in a session, or nothing where there is none."""
+
     def keys(self, uuid: str, /) -> list[int]:
         """Return the keys of what a record says, in the order of its blocks."""
 

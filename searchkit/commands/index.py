@@ -42,7 +42,7 @@ def index(
             done = engine.index(bar.update, _say_who_writes, not no_wait, rebuild)
         _show_summary(done, bar.seconds, as_json)
         if not engine.counts().files:
-            places = ", ".join(str(root / "projects") for root in engine.settings.roots)
+            places = ", ".join(str(root / "projects") for root in engine.roots)
             raise SourceError(f"there are no transcripts below {places}", "name another directory with --root")
     return WENT_WRONG if done.failures else 0
 

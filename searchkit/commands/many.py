@@ -1,17 +1,19 @@
 """Answers a file of questions in one process: a line of JSON in, a line of JSON out."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import orjson
 
-from searchkit.engine import Engine
 from searchkit.errors import UsageError
 from searchkit.filters import NAMES
 from searchkit.render import answer_json
+from searchkit.results import Answer
 
 
-def answers(engine: Engine, queries: Path, limit: int, is_grouped: bool) -> Iterator[dict[str, object]]:
+def answers(
+    ask: Callable[..., Answer], queries: Path, filters: Sequence[tuple[str, str]], is_full: bool
+) -> Iterator[dict[str, object]]:
     """Yield the answer to each question; what is no filter in a line is not looked at."""
     try:
         lines = queries.read_bytes().splitlines()
@@ -22,8 +24,8 @@ def answers(engine: Engine, queries: Path, limit: int, is_grouped: bool) -> Iter
             continue
         asked = _parsed(queries, number, line)
         given = [(name, value) for name in NAMES for value in _listed(asked.get(name))]
-        found = engine.search(str(asked["query"]), limit, filters=given, is_grouped=is_grouped)
-        yield {"id": asked.get("id"), "results": answer_json.results(found.results)}
+        found = ask(str(asked["query"]), filters=[*filters, *given])
+        yield {"id": asked.get("id"), "results": answer_json.results(found.results, is_full)}
 
 
 def _parsed(queries: Path, number: int, line: bytes) -> dict[str, object]:

@@ -3,20 +3,20 @@
 import sys
 import time
 from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
 
 import click
-import msgspec
 
 from searchkit.backends.base import Order
 from searchkit.commands import NOTHING_FOUND
 from searchkit.commands.asking import Question, filter_options, understood, words_argument
 from searchkit.commands.last import remember
+from searchkit.commands.many import answers
 from searchkit.commands.options import common
 from searchkit.commands.printing import print_json, print_json_lines, print_lines, width
 from searchkit.engine import Engine
-from searchkit.errors import UsageError
-from searchkit.questions import Clause, Term
+from searchkit.errors import SourceError, UsageError
 from searchkit.render import answer, answer_json, empty
 
 MODES = ("hybrid", "keyword", "semantic")
@@ -33,12 +33,14 @@ ORDERS = [order.value for order in Order]
 )
 @click.option("--limit", default=10, show_default=True, type=click.IntRange(1, 1000), help="How many results.")
 @click.option("--thread", "turns", default=1, show_default=True, type=click.IntRange(0, 50), help="Turns around a hit.")
-@click.option("--group", type=click.Choice(["session", "none"]), help="One result a session (default), or every hit.")
+@click.option(
+    "--group", type=click.Choice(["session", "none"]), help="One result a session, or, as with --queries, every hit."
+)
 @click.option("--facets", metavar="NAMES", default="", help="Count all matches by these: project,tool,kind,month, ...")
 @click.option("--sort", type=click.Choice(ORDERS), default=ORDERS[0], show_default=True, help="What comes first.")
 @click.option("--explain", is_flag=True, help="Show how the question was understood and why results rank as they do.")
 @click.option("--full", is_flag=True, help="With --json, give whole texts.")
-@click.option("--queries", metavar="FILE", type=click.Path(path_type=Path), help="Answer many: a JSON line for each.")
+@click.option("--queries", metavar="FILE", type=click.Path(path_type=Path), help="Answer many, a JSON line each.")
 def search(
     words: tuple[str, ...],
     index: str | None,
@@ -63,14 +65,14 @@ def search(
         raise UsageError("there are no vectors yet, so nothing can be found by meaning", "use --mode keyword")
     with Engine(index) as engine:
         if queries is not None:
-            _answer_many(engine, queries, limit, is_grouped=group == "session")
+            if words or facets:
+                raise UsageError("--queries takes its words from the file, and counts no facets", "leave them out")
+            ask = partial(engine.search, limit=limit, order=Order(sort), is_grouped=group == "session", turns=turns)
+            print_json_lines(answers(ask, queries, filters, full))
             return 0
         query = understood(words, filters)
-        if not query.clauses and not query.condition.filters and not query.condition.periods:
-            if not words:
-                raise UsageError("there is nothing to search for", "give words, or a filter such as kind:plan")
-            # Blanks and control characters, which nothing holds.
-            query = msgspec.structs.replace(query, clauses=(Clause(terms=(Term(text=""),)),))
+        if not words and not filters:
+            raise UsageError("there is nothing to search for", "give words, or a filter such as kind:plan")
         found = engine.search(
             query,
             limit,
@@ -86,17 +88,18 @@ def search(
                 remember(engine.settings.index, found.results)
             print_lines(answer.answer(found, width(), time.time(), explain))
             print_lines(answer.facets(found, width()))
-            _say(answer.remarks(found) if found.results else empty.reasons(found, engine.values))
+            _say(answer.remarks(found) if found.results else empty.reasons(found, engine.values, _files_behind(engine)))
             if found.results and sys.stdout.isatty():
                 _say([answer.footer(found, index)])
     return 0 if found.results else NOTHING_FOUND
 
 
-def _answer_many(engine: Engine, queries: Path, limit: int, is_grouped: bool) -> None:
-    """Answer a file of questions, a line of JSON each, in one process."""
-    from searchkit.commands.many import answers
-
-    print_json_lines(answers(engine, queries, limit, is_grouped))
+def _files_behind(engine: Engine) -> int:
+    """Count what is newer than the index; where the transcripts cannot be looked at, nothing is known to be."""
+    try:
+        return engine.behind().files
+    except SourceError:
+        return 0
 
 
 def _say(lines: Iterable[str]) -> None:

@@ -10,7 +10,7 @@ from searchkit.results import Answer
 MOST_CHARACTERS = 200
 
 
-def reasons(found: Answer, values: Callable[[str], Sequence[str]]) -> Iterator[str]:
+def reasons(found: Answer, values: Callable[[str], Sequence[str]], files_behind: int) -> Iterator[str]:
     """Say what stands between the question and an answer; `values` tells which there are of a filter."""
     if not found.parts and not found.pending:
         yield "Nothing is indexed yet: run searchkit index."
@@ -27,6 +27,9 @@ def reasons(found: Answer, values: Callable[[str], Sequence[str]]) -> Iterator[s
         hint = f"; {'did you mean' if value.are_near else 'there are'} {near}" if near else ""
         yield f"Nothing has {value.name}:{one_line(value.value)}{hint}."
     yield from missing(found)
+    if files_behind:
+        files = count(files_behind, "file is", "files are")
+        yield f"{files} newer than the index: searchkit index reads what is new."
     if found.pending:
         yield f"{count(found.pending, 'part')} still to be indexed: searchkit index completes it."
 

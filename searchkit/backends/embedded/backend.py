@@ -4,6 +4,7 @@ import logging
 import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -16,14 +17,14 @@ from searchkit.backends.embedded.catalog import Catalog
 from searchkit.backends.embedded.counting import facet
 from searchkit.backends.embedded.keyword import Indexed, Keyword
 from searchkit.backends.embedded.layout import KEYWORD
-from searchkit.backends.embedded.marking import marks, regexes
+from searchkit.backends.embedded.marking import marks
 from searchkit.backends.embedded.matching import Matcher
 from searchkit.backends.embedded.narrowing import Narrowing
-from searchkit.backends.embedded.patterns import MOST_LOOKED_AT, all_match, spans_words
+from searchkit.backends.embedded.patterns import MOST_LOOKED_AT, are_met, unproved
 from searchkit.backends.embedded.schema import SIDECHAIN
 from searchkit.backends.embedded.spelling import similar
-from searchkit.errors import IndexDamaged, IndexFault
-from searchkit.questions import Query
+from searchkit.errors import IndexDamaged, IndexFault, IndexMissing
+from searchkit.questions import Clause, Query
 from searchkit.types import Finding
 
 log = logging.getLogger(__name__)
@@ -75,11 +76,10 @@ class EmbeddedBackend(Catalog):
 
     def reach(self) -> Reach:
         """Count the parts that a search for words reaches, and those that it does not reach yet."""
-        keyword = self._open_keyword()
-        new = "SELECT count(*) FROM parts WHERE id > ? AND repeats IS NULL"
-        counts = ((new, (keyword.highest(),)), ("SELECT count(*) FROM stale",))
-        pending = sum(int(self._connection.execute(*count).fetchone()[0]) for count in counts)
-        return Reach(searchable=keyword.searcher.num_docs, pending=pending)
+        if self._has_words():
+            keyword = self._open_keyword()
+            return Reach(searchable=keyword.searcher.num_docs, pending=self._pending(keyword.highest()))
+        return Reach(searchable=0, pending=self._pending(0))
 
     def findings(self) -> Iterator[Finding]:
         """Yield what is wrong in the transcripts, in the catalog, and in what derives from it."""
@@ -106,7 +106,9 @@ class EmbeddedBackend(Catalog):
 
     def keyword(self, query: Query, limit: int, order: Order = Order.RELEVANCE, /) -> Found:
         """Return the parts that answer a query; repeats are not among them."""
-        patterns = [pattern for pattern in regexes(query) if spans_words(pattern)]
+        if not self._has_words():
+            return Found(hits=(), total=0)
+        patterns = unproved(query)
         with self._open_keyword().reading():
             found = finding.find(self._search(query), MOST_LOOKED_AT if patterns else limit, order)
         return self._matching(found, patterns, limit) if patterns else found
@@ -124,6 +126,8 @@ class EmbeddedBackend(Catalog):
 
     def facets(self, query: Query, name: str, /) -> Mapping[str, int]:
         """Count the parts that answer a query by one of their values."""
+        if not self._has_words():
+            return {}
         search = self._search(query)
         with self._reading(), self._open_keyword().reading():
             return facet(search, self._connection, self._unpacker, name)
@@ -139,14 +143,14 @@ class EmbeddedBackend(Catalog):
         self._release_keyword()
         super().close()
 
-    def _matching(self, found: Found, patterns: Sequence[str], limit: int) -> Found:
+    def _matching(self, found: Found, patterns: Sequence[Clause], limit: int) -> Found:
         """Keep the hits whose texts match; the index only knew that they hold pieces of the patterns."""
         rows = "SELECT id, chunk, start, length FROM parts WHERE id IN"
         keys = [hit.key for hit in found.hits]
         with self._reading():
             places = {key: place for key, *place in rows_in(self._connection, rows, keys)}
             texts = ((key, self._unpacker.text(*places[key])) for key in sorted(places))
-            matching = {key for key, text in texts if all_match(patterns, text)}
+            matching = {key for key, text in texts if are_met(patterns, text)}
         hits = [hit for hit in found.hits if hit.key in matching]
         unseen = found.total - len(found.hits)
         return msgspec.structs.replace(found, hits=hits[:limit], total=len(hits), unseen=unseen)
@@ -161,6 +165,19 @@ class EmbeddedBackend(Catalog):
                 narrow = Narrowing(self._connection, self._unpacker, keyword.schema)
                 narrowing = narrow.clauses(query.condition)
         return finding.Search(searcher, keyword.schema, asked, narrowing)
+
+    def _has_words(self) -> bool:
+        """Say whether there is a keyword index yet; a first run and a rebuild begin without one."""
+        with suppress(IndexMissing):
+            self._open_keyword()
+            return True
+        return False
+
+    def _pending(self, highest: int) -> int:
+        new = "SELECT count(*) FROM parts WHERE id > ? AND repeats IS NULL"
+        counts = ((new, (highest,)), ("SELECT count(*) FROM stale",))
+        with self._reading():
+            return sum(int(self._connection.execute(*count).fetchone()[0]) for count in counts)
 
     def _hand_over(self, on_progress: Callable[[int, int], None] = lambda done, left: None) -> None:
         """Give the parts that came since last time to the keyword index."""

@@ -110,6 +110,11 @@ class Catalog:
         with self._reading():
             return reading.beginning(self._connection, text, limit)
 
+    def opening(self, session: str, /) -> list[str]:
+        """Return the uuid of the first thing that was said in a session, or nothing where there is none."""
+        with self._reading():
+            return reading.opening(self._connection, session)
+
     def keys(self, uuid: str, /) -> list[int]:
         """Return the keys of what a record says, in the order of its blocks."""
         statement = (

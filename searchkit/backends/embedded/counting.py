@@ -8,15 +8,18 @@ from datetime import datetime
 from searchkit.backends.embedded import sessions as telling
 from searchkit.backends.embedded.asking import rows_in
 from searchkit.backends.embedded.finding import Search, wanted
-from searchkit.backends.embedded.keyword import ERROR
+from searchkit.backends.embedded.keyword import ERROR, SIDECHAIN
 from searchkit.backends.embedded.schema import KINDS, ROLES
 from searchkit.backends.embedded.texts import Unpacker
 from searchkit.errors import UsageError
+from searchkit.types import Kind
 
 # More different values than any history has sessions.
 MOST_VALUES = 65_000
 # Time is counted in pieces that never cross a month, in any zone: zones differ by quarters of an hour.
 _QUARTER_HOUR = 15 * 60 * 1000
+# A state that the index does not keep as such, because the kind says it.
+SUMMARY = 0
 FACETS = ("project", "session", "title", "branch", "model", "tool", "kind", "role", "agent", "is", "month")
 
 
@@ -32,7 +35,10 @@ def facet(search: Search, connection: sqlite3.Connection, unpacker: Unpacker, na
         known = KINDS if name == "kind" else ROLES
         return _named(_counts(search, name), {number: value.value for number, value in enumerate(known)})
     if name == "is":
-        return _named(_counts(search, "state"), {ERROR: "error"}, "sidechain")
+        of_kind = {SUMMARY: _counts(search, "kind").get(KINDS.index(Kind.SUMMARY), 0)}
+        states = {ERROR: "error", SIDECHAIN: "sidechain", SUMMARY: "summary"}
+        counts = _counts(search, "state") | of_kind
+        return _named({number: count for number, count in counts.items() if count}, states)
     if name in ("tool", "agent"):
         counts = _counts(search, name)
         return _named(counts, dict(rows_in(connection, "SELECT id, name FROM names WHERE id IN", list(counts))))
@@ -55,10 +61,10 @@ def _counts(search: Search, field: str) -> dict[int, int]:
     return {int(bucket["key"]): int(bucket["doc_count"]) for bucket in buckets}
 
 
-def _named(counts: Mapping[int, int], names: Mapping[int, str], other: str = "") -> dict[str, int]:
+def _named(counts: Mapping[int, int], names: Mapping[int, str]) -> dict[str, int]:
     total: Counter[str] = Counter()
     for number, count in counts.items():
-        total[names.get(number, other)] += count
+        total[names.get(number, "")] += count
     return {name: count for name, count in sorted(total.items(), key=lambda item: (-item[1], item[0])) if name}
 
 

@@ -2,6 +2,7 @@
 
 import logging
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 import orjson
@@ -34,6 +35,21 @@ def prepare(directory: Path) -> None:
             "give yourself permission and space there, or name another directory with --index",
         ) from error
     check(directory)
+
+
+def remember_roots(directory: Path, roots: Sequence[Path]) -> None:
+    """Keep in the manifest what the index is made from."""
+    written = orjson.dumps({"format": FORMAT, "roots": [str(root) for root in roots]}, option=orjson.OPT_INDENT_2)
+    if written != (directory / MANIFEST).read_bytes():
+        write_private(directory / MANIFEST, written)
+
+
+def remembered_roots(directory: Path) -> tuple[Path, ...]:
+    """Return what the index was made from last, or nothing where that is not known."""
+    try:
+        return tuple(map(Path, orjson.loads((directory / MANIFEST).read_bytes()).get("roots", ())))
+    except (OSError, ValueError, TypeError, AttributeError):
+        return ()
 
 
 def make_directory(directory: Path) -> None:

@@ -64,12 +64,6 @@ def marks(query: Query, text: str) -> Marks:
     return _apart(sorted(found))
 
 
-def regexes(query: Query) -> list[str]:
-    """Return the patterns that a query asks for."""
-    asked = [term for clause in query.clauses if not clause.is_excluded for term in clause.terms]
-    return [term.text for term in asked if term.match is Match.REGEX]
-
-
 def _forms(plain: str, small: str, beginning: str, stems: frozenset[str]) -> Iterator[tuple[int, int]]:
     """Yield words, and parts of names, that begin like this and have one of the stems."""
     for at in _places(small, beginning):
@@ -162,7 +156,7 @@ def _wanted(query: Query) -> _Wanted:
         # Scripts without spaces have no words that could begin.
         pieces=frozenset(word for word in (*asked, *begun) if not word.isascii()),
         phrases=tuple(_phrase(term.text) for term in terms if term.match is Match.PHRASE and words(term.text)),
-        patterns=tuple(regexes(query)),
+        patterns=tuple(term.text for term in terms if term.match is Match.REGEX),
         misspelt=frozenset(term.text.lower() for term in terms if term.match is Match.FUZZY),
     )
 

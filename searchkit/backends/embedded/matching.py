@@ -151,7 +151,8 @@ class Matcher:
                 return self._regex(term.text)
 
     def _exclusion(self, term: Term) -> tantivy.Query:
-        unit = self._unit(term)
+        """Exclude what holds a term; a pattern that spans words is only excluded where a text is looked at."""
+        unit = None if term.match is Match.REGEX and spans_words(term.text) else self._unit(term)
         return unit.holding if unit else tantivy.Query.empty_query()
 
     def _joined(self, text: str) -> Unit | None:

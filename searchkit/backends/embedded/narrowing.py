@@ -17,6 +17,7 @@ from searchkit.backends.embedded.texts import Unpacker
 from searchkit.questions import Condition, Filter, Period, Span
 from searchkit.types import Kind
 
+_FIRST = -(1 << 62)
 _OF_SESSIONS = ("project", "session", "title")
 _AGENTS_BY_TYPE = """
 SELECT agent, value FROM facts WHERE name = (SELECT id FROM names WHERE name = 'agent-type')
@@ -96,8 +97,10 @@ class Narrowing:
         return _any(self._span(span) for span in period.spans)
 
     def _span(self, span: Span) -> tantivy.Query:
+        # A range must begin or end somewhere; what has no time is in none.
+        start = span.start if (span.start, span.end) != (None, None) else _FIRST
         return tantivy.Query.range_query(
-            self._schema, "time", tantivy.FieldType.Integer, span.start, span.end, include_upper=span.end is None
+            self._schema, "time", tantivy.FieldType.Integer, start, span.end, include_upper=span.end is None
         )
 
     def _numbers(self, name: str, numbers: Iterable[int]) -> tantivy.Query:

@@ -9,6 +9,8 @@ from collections.abc import Iterator, Sequence
 
 import tantivy
 
+from searchkit.questions import Clause, Match, Query, Term
+
 # What is looked at for one question, the best first: a second's work at the most.
 MOST_LOOKED_AT = 2_000
 # Shorter pieces are in nearly every text.
@@ -66,6 +68,20 @@ def matches(pattern: str, text: str) -> Iterator[tuple[int, int]]:
 def all_match(patterns: Sequence[str], text: str) -> bool:
     """Say whether every one of several patterns matches somewhere in a text."""
     return all(next(matches(pattern, text), None) is not None for pattern in patterns)
+
+
+def unproved(query: Query) -> list[Clause]:
+    """Return the clauses of which the index only knows pieces; where a word would do as well, it is believed."""
+    return [clause for clause in query.clauses if all(map(_spans, clause.terms))]
+
+
+def are_met(clauses: Sequence[Clause], text: str) -> bool:
+    """Say whether a text matches one of the patterns of each clause, or none where it excludes."""
+    return all(clause.is_excluded != any(all_match([term.text], text) for term in clause.terms) for clause in clauses)
+
+
+def _spans(term: Term) -> bool:
+    return term.match is Match.REGEX and spans_words(term.text)
 
 
 def _for_small_letters(atom: str) -> str:

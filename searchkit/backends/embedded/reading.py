@@ -12,7 +12,7 @@ from searchkit.backends.embedded.homes import BEST
 from searchkit.backends.embedded.keys import Key, optional_text, part_id, response_text, uuid_text
 from searchkit.backends.embedded.schema import BOUNDARY, CALLED_BY_PARENT, KINDS, ROLES, SHARED, SIDECHAIN
 from searchkit.backends.embedded.texts import Unpacker
-from searchkit.types import Context, Field, Link, Part, Place, Standing
+from searchkit.types import Context, Field, Kind, Link, Part, Place, Standing
 
 _LINKS = """
 SELECT records.id, records.uuid, ifnull(parents.uuid, records.missing_parent), records.logical_parent,
@@ -137,6 +137,18 @@ def beginning(connection: sqlite3.Connection, text: str, limit: int) -> list[str
         statement = "SELECT uuid FROM records WHERE uuid BETWEEN ? AND ? ORDER BY uuid LIMIT ?"
         found += connection.execute(statement, (*span, limit)).fetchall()
     return sorted(uuid_text(uuid) for (uuid,) in found)[:limit]
+
+
+def opening(connection: sqlite3.Connection, session: str) -> list[str]:
+    """Return the uuid of the first record of a session's transcript that says something."""
+    statement = f"""
+        SELECT records.uuid FROM sessions JOIN parts ON parts.session = sessions.id
+          JOIN records ON records.id = parts.record JOIN files ON files.id = records.file
+        WHERE sessions.name = ? AND sessions.id > 0 AND parts.kind != {KINDS.index(Kind.TITLE)} AND repeats IS NULL
+        ORDER BY records.agent IS NOT NULL, files.kind != 'session', records.time IS NULL, records.time, records.line
+        LIMIT 1
+    """
+    return [uuid_text(uuid) for (uuid,) in connection.execute(statement, (session,))]
 
 
 def chains(connection: sqlite3.Connection, parts: Sequence[int], steps: int, is_back: bool) -> dict[int, list[Near]]:

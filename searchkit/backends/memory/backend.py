@@ -21,6 +21,7 @@ from searchkit.types import (
     Figures,
     Finding,
     Grouping,
+    Kind,
     Link,
     Part,
     Record,
@@ -77,7 +78,7 @@ class MemoryBackend:
 
     def keyword(self, query: Query, limit: int, order: Order = Order.RELEVANCE, /) -> Found:
         """Return the parts that hold most of what is asked for; a reference, no ranking to copy."""
-        return finding.find(self._keyed(), self._facts.values(), query, limit, order)
+        return finding.find(self._keyed(), self._held(), query, limit, order)
 
     def stored(self, keys: Sequence[int], /) -> list[Stored | None]:
         """Return the parts of hits, in this order; None for one that is gone or has become a repeat."""
@@ -93,7 +94,7 @@ class MemoryBackend:
         """Count the parts that answer a query by one of their values."""
         found = self.keyword(query, len(self._records) * 100)
         parts = [stored for stored in self.stored([hit.key for hit in found.hits]) if stored is not None]
-        return finding.counted(parts, self._facts.values(), name)
+        return finding.counted(parts, self._held(), name)
 
     def similar_words(self, word: str, /) -> list[str]:
         """Return words that are held somewhere and differ little from this one, the likeliest first."""
@@ -111,6 +112,13 @@ class MemoryBackend:
     def beginning(self, text: str, limit: int, /) -> list[str]:
         """Return the uuids that begin with a text, in order."""
         return sorted(uuid for uuid in self._records if text and uuid.startswith(text))[:limit]
+
+    def opening(self, session: str, /) -> list[str]:
+        """Return the uuid of the first thing that was said in a session, or nothing where there is none."""
+        said = [one for _, one in self._keyed() if one.part.kind is not Kind.TITLE and one.repeats is None]
+        own = [one.link for one in said if one.link.places[0].session == session]
+        first = sorted(own, key=lambda one: (one.places[0].agent is not None, one.time or 0, one.places[0].line))
+        return [one.uuid for one in first[:1]]
 
     def keys(self, uuid: str, /) -> list[int]:
         """Return the keys of what a record says, in the order of its blocks."""

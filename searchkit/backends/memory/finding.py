@@ -7,27 +7,27 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime
 
 from searchkit.backends.base import Found, Hit, Order, Stored
+from searchkit.backends.memory import sessions as telling
+from searchkit.backends.memory.census import Held
 from searchkit.conditions import is_met, is_time_met
 from searchkit.questions import Clause, Condition, Match, Query, Term
-from searchkit.types import Fact, Kind
+from searchkit.types import Kind
 
 _WORD = re.compile(r"[^\W_]+")
 
 
-def find(parts: Iterable[tuple[int, Stored]], facts: Iterable[Fact], query: Query, limit: int, order: Order) -> Found:
+def find(parts: Iterable[tuple[int, Stored]], held: Held, query: Query, limit: int, order: Order) -> Found:
     """Return the parts that hold most of what is asked for."""
-    known = list(facts)
     total, hits, hidden = 0, [], 0
     wanted = [clause for clause in query.clauses if not clause.is_excluded]
     for key, stored in parts:
         if stored.repeats is not None or not _is_wanted(query.clauses, stored.part.text):
             continue
-        if not is_meant(query.condition, stored, known):
+        if not is_meant(query.condition, stored, held):
             hidden += 1
             continue
         total += 1
-        held = sum(_holds(clause, stored.part.text) for clause in wanted)
-        share = held / len(wanted) if wanted else 1.0
+        share = sum(_holds(clause, stored.part.text) for clause in wanted) / len(wanted) if wanted else 1.0
         hits.append(_hit(key, stored, share))
     if order is Order.RELEVANCE and wanted:
         hits.sort(key=lambda hit: (-hit.score, -(hit.time or 0), hit.key))
@@ -36,55 +36,73 @@ def find(parts: Iterable[tuple[int, Stored]], facts: Iterable[Fact], query: Quer
     return Found(hits=hits[:limit], total=total, hidden=0 if hits else hidden)
 
 
-def counted(parts: Iterable[Stored], facts: Iterable[Fact], name: str) -> dict[str, int]:
+def counted(parts: Iterable[Stored], held: Held, name: str) -> dict[str, int]:
     """Count parts by a value of theirs, the most frequent first; months in order."""
-    known = list(facts)
     total: Counter[str] = Counter()
     for stored in parts:
-        if name == "month":
-            time = stored.link.time
-            total.update([datetime.fromtimestamp(time / 1000).strftime("%Y-%m")] if time else [])
-        else:
-            of_session = [fact for fact in known if fact.session == stored.link.places[0].session]
-            total.update(list(_values(name, stored, of_session))[:1])
+        total.update(_counted_as(name, stored, held))
     order = sorted(total.items()) if name == "month" else sorted(total.items(), key=lambda item: (-item[1], item[0]))
     return dict(order)
 
 
-def is_meant(condition: Condition, stored: Stored, facts: Iterable[Fact]) -> bool:
+def is_meant(condition: Condition, stored: Stored, held: Held) -> bool:
     """Say whether all filters and periods hold for a part."""
-    sessions = {place.session for place in stored.link.places}
-    known = [fact for fact in facts if fact.session in sessions]
-    return all(is_met(one, _values(one.name, stored, known)) for one in condition.filters) and all(
+    return all(is_met(one, _values(one.name, stored, held)) for one in condition.filters) and all(
         is_time_met(period, stored.link.time, stored.link.time) for period in condition.periods
     )
 
 
-def _values(name: str, stored: Stored, facts: Iterable[Fact]) -> Iterator[str]:
+def _counted_as(name: str, stored: Stored, held: Held) -> Iterator[str]:
+    """Yield what a part counts as: the session where it lives tells its project and title."""
+    home, time = stored.link.places[0], stored.link.time
+    if name == "month":
+        yield from [datetime.fromtimestamp(time / 1000).strftime("%Y-%m")] if time else []
+    elif name == "session":
+        yield from [home.session] if home.session else []
+    elif name == "agent":
+        yield from [home.agent] if home.agent else []
+    elif name not in ("project", "title"):
+        yield from _values(name, stored, held)
+    elif home.session:
+        yield from filter(None, [getattr(telling.session(held, home.session, held.spans[home.session]), name)])
+
+
+def _values(name: str, stored: Stored, held: Held) -> Iterator[str]:
     """Yield what a part has of the thing that a filter asks for."""
     link, part = stored.link, stored.part
+    home = link.places[0]
     direct: dict[str, str | None] = {
         "branch": link.context.branch,
         "model": link.context.model,
         "tool": part.tool,
         "kind": part.kind.value,
         "role": part.role.value,
-        "agent": link.places[0].agent,
+        "agent": home.agent,
     }
     if direct.get(name):
         yield direct[name] or ""
-    if name == "session":
-        yield from (place.session for place in link.places if place.session)
-    if name in ("project", "title"):
-        titles = ("custom-title", "ai-title", "summary", "index-title", "index-summary")
-        yield from (fact.value for fact in facts if fact.name in ((name,) if name == "project" else titles))
-    if name == "project" and link.places[0].session is None and link.context.cwd:
+    if name in ("session", "project", "title"):
+        for session in {place.session for place in link.places if place.session}:
+            yield from telling.values_of(held, name, session)
+    if name == "project" and home.session is None and link.context.cwd:
         yield link.context.cwd
     if name == "agent":
-        yield from (fact.value for fact in facts if fact.name == "agent-type" and fact.agent == link.places[0].agent)
+        facts = (fact for fact in held.facts if fact.session == home.session and fact.agent == home.agent)
+        yield from (fact.value for fact in facts if fact.name == "agent-type")
+    if name == "file":
+        yield from _touched(stored, held)
     if name == "is":
         states = {"error": part.is_error, "sidechain": link.is_sidechain, "summary": part.kind is Kind.SUMMARY}
         yield from (state for state, holds in states.items() if holds)
+
+
+def _touched(stored: Stored, held: Held) -> Iterator[str]:
+    """Yield the files that a record touched, or the call whose result it holds."""
+    for sightings in held.records:
+        for seen in sightings:
+            calls = {block.call for block in seen.record.blocks if block.call}
+            if seen.record.uuid == stored.link.uuid or stored.part.call in calls:
+                yield from (touch.path for touch in seen.record.touches)
 
 
 def _is_wanted(clauses: Iterable[Clause], text: str) -> bool:
@@ -100,18 +118,20 @@ def _is_wanted(clauses: Iterable[Clause], text: str) -> bool:
 
 
 def _holds(clause: Clause, text: str) -> bool:
-    return any(_has(term, words(text), text) for term in clause.terms)
+    """Say whether a text holds any of the terms; a chunk such as `a.b` is one thing where it is not plain."""
+    is_plain = len(clause.terms) == 1 and not clause.is_required and not clause.is_excluded
+    return any(_has(term, words(text), text, is_plain) for term in clause.terms)
 
 
-def _has(term: Term, held: list[str], text: str) -> bool:
+def _has(term: Term, held: list[str], text: str, is_plain: bool) -> bool:
     asked = words(term.text)
     if term.match is Match.PREFIX:
         return bool(asked) and any(word.startswith(asked[-1]) for word in held)
     if term.match is Match.REGEX:
-        return any(re.search(term.text.lower(), word) for word in held)
+        return re.search(term.text, text, re.IGNORECASE | re.MULTILINE) is not None
     if term.match is Match.FUZZY:
         return any(_is_near(asked[0], word) for word in held) if asked else False
-    if term.match is Match.PHRASE:
+    if term.match is Match.PHRASE or not is_plain:
         return any(held[at : at + len(asked)] == asked for at in range(len(held)))
     return any(word in held for word in asked)
 

@@ -46,7 +46,7 @@ def values(held: Held, asked: str) -> list[str]:
     """Return the values there are of a filter, those that most sessions have first."""
     counted: Counter[str] = Counter()
     for name in (*held.spans, None):
-        counted.update(set(_values(held, asked, name)))
+        counted.update(set(values_of(held, asked, name)))
     return sorted(counted, key=lambda value: (-counted[value], value))
 
 
@@ -59,12 +59,12 @@ def _is_gone(held: Held, name: str) -> bool:
 
 
 def _is_meant(held: Held, condition: Condition, name: str, span: Span) -> bool:
-    return all(is_met(one, _values(held, one.name, name)) for one in condition.filters) and all(
+    return all(is_met(one, values_of(held, one.name, name)) for one in condition.filters) and all(
         is_time_met(period, span.started, span.ended) for period in condition.periods
     )
 
 
-def _values(held: Held, asked: str, name: str | None) -> Iterator[str]:
+def values_of(held: Held, asked: str, name: str | None) -> Iterator[str]:
     """Yield what a session has of what a filter asks for; None is where there is no session."""
     facts = {"agent": ("agent-type",), "file": ("tracked",), "title": TITLES}.get(asked, (asked,))
     yield from (fact.value for fact in held.facts if fact.session == name and fact.name in facts)
