@@ -1,5 +1,6 @@
 """The commands, as a person or a program calls them."""
 
+import json
 import os
 import signal
 import stat
@@ -315,11 +316,15 @@ def test_doctor_names_file_and_line(home: Home, run: Run) -> None:
 
 
 def test_demo_answers_from_the_sample(run: Run, tmp_path: Path) -> None:
-    """The tour works without any transcript of one's own and touches no index but its own."""
+    """The tour works without any transcript of one's own, finds what answers first, and touches no other index."""
+    labelled = json.loads((Path(__file__).parent / "data" / "sample_questions.json").read_text(encoding="utf-8"))
+    right = {question["query"]: question["uuids"] for question in labelled}
+
     answer = run("demo", "--index", str(tmp_path / "demo"), "--json")
 
     assert 0 == answer.status
-    assert all(search["results"] for search in answer.json["searches"])
+    for search in answer.json["searches"]:
+        assert search["results"][0]["uuid"] in right[search["query"]["text"]]
     assert not (tmp_path / "index").exists()
 
 
