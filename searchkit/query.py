@@ -212,8 +212,8 @@ def _said(chunk: _Chunk, found: _Found, now: datetime) -> list[Clause]:
         found.plain.append(_NO_WORD)
         return []
     reason = refusal(chunk.name) if chunk.name else ""
-    if chunk.match is Match.REGEX and not _is_pattern(chunk.text):
-        reason = "is not a regular expression that can be read"
+    if chunk.match is Match.REGEX:
+        reason = _fault(chunk.text)
     if reason:
         found.notes.append(f"{chunk.typed} was read as words: it {reason}")
         found.plain.append(_NO_WORD)
@@ -230,6 +230,42 @@ def _said(chunk: _Chunk, found: _Found, now: datetime) -> list[Clause]:
 _NO_WORD = '"'
 # Python warns that it may read these otherwise one day, so we do not read them at all.
 _NESTED_SET = re.compile(r"\[\^?\]?[^\]]*(?:\[|--|&&|~~|\|\|)")
+
+
+# What takes more than one pass over a text, so that engines whose time is bounded do not have it.
+_NOT_REGULAR = re.compile(r"\(\?(?:[=!>#(]|<[=!]|P=|[a-zA-Z]*a)|\\[0-9N]|[*+?}]\+")
+_CLASS = re.compile(r"\[\^?\]?(?:\\.|[^\]\\])*\]")
+_STEP = re.compile(r"\{\d*,?(?P<times>\d*)\}|\\.|.", re.DOTALL)
+# Rust's engine refuses `\w{1,1000}`, and `.{1,5000}x` takes a second for every 5,000 characters.
+_MOST_STEPS = 5_000
+_STEPS_OF_ALL_SCRIPTS = 10
+
+
+def _fault(pattern: str) -> str:
+    """Say why a pattern cannot be searched for, or nothing."""
+    if not _is_pattern(pattern):
+        return "is not a regular expression that can be read"
+    bare = _CLASS.sub(lambda found: r"\w" if r"\w" in found[0].lower() else "x", pattern)
+    if _NOT_REGULAR.search(re.sub(r"\\[^0-9N]", "x", bare)):
+        return "looks around or back, which patterns cannot do here"
+    return "repeats too much" if _steps(bare) > _MOST_STEPS else ""
+
+
+def _steps(pattern: str) -> int:
+    """Count the steps of a pattern with all its repetitions written out."""
+    sums, last = [0], 0
+    for step in _STEP.finditer(pattern):
+        if step[0] == "(":
+            sums.append(0)
+            continue
+        if step["times"] is not None:
+            last *= max(0, int(step["times"] or re.sub(r"\D", "", step[0]) or 1) - 1)
+        elif step[0] == ")" and len(sums) > 1:
+            last = sums.pop()
+        else:
+            last = _STEPS_OF_ALL_SCRIPTS if step[0].lower() == r"\w" else 1
+        sums[-1] += last
+    return sum(sums)
 
 
 def _is_pattern(text: str) -> bool:

@@ -3,7 +3,8 @@
 import pytest
 
 from searchkit import Engine
-from searchkit.backends.embedded.patterns import all_match, pieces, spans_words
+from searchkit.backends.embedded.patterns import pieces, spans_words
+from searchkit.backends.embedded.running import is_match, is_runnable
 from tests.transcript import Home
 
 SESSION = "11111111-1111-4111-8111-111111111111"
@@ -20,6 +21,17 @@ SESSION = "11111111-1111-4111-8111-111111111111"
         (r"\bfoo\b", True),
         (r"user_name", True),
         (r"[^a]b", True),
+        (r"alpha[ _-]beta", True),
+        (r"alpha[\s_]+beta", True),
+        (r"auth[.\/]login", True),
+        (r"foo\Dbar", True),
+        (r"user\w+id", True),
+        (r"\w+Error\w*", False),
+        (r"caf\u00e9", True),
+        (r"\x41b", True),
+        ("café", True),
+        (r"数据库\d", True),
+        (r"[a-z]{1,200}zz", True),
     ],
 )
 def test_pattern_spans_words_where_it_can_match_beyond_one(pattern: str, expected: bool) -> None:
@@ -36,7 +48,17 @@ def test_pattern_spans_words_where_it_can_match_beyond_one(pattern: str, expecte
         (r"abc(def)+", ["abcdef"]),
         (r"abcd?", ["abc"]),
         (r"one|other", []),
-        (r"(?:x)yes", []),
+        (r"(?:one|other) thing", ["thing"]),
+        (r"(?:x)yes", ["xyes"]),
+        (r"(?i)yes", ["yes"]),
+        (r"(?x)yes # no", []),
+        (r"one[|]other\|third", ["other", "third", "one"]),
+        (r"abc(def)+ghi", ["abcdef", "ghi"]),
+        (r"alpha.{0,100}words", ["alpha", "words"]),
+        (r"(abc){2}", ["abc"]),
+        (r"\u00e9t\x41lon", ["lon"]),
+        (r"café\w*", ["cafe"]),
+        (r"数据库.?错误", ["数据", "据库", "错误"]),
         (r"\w+ \d+", []),
     ],
 )
@@ -46,11 +68,13 @@ def test_pieces_are_what_every_match_holds(pattern: str, expected: list[str]) ->
 
 
 def test_pattern_is_bounded_whatever_it_is() -> None:
-    """A pattern that makes other engines try for ages answers at once, and one that is too large matches nothing."""
+    """A pattern that makes other engines try for ages answers at once, and one that is too slow says so."""
     text = "a" * 50_000
 
-    assert not all_match([r"(a+)+ $"], text)
-    assert not all_match([r"((a{1,100}){1,100}){1,100}b"], text)
+    assert not is_match(r"(a+)+ $", text, 1.0)
+    assert not is_runnable(r"((a{1,100}){1,100}){1,100}b")
+    with pytest.raises(TimeoutError):
+        is_match(r".{1,500}zz", text * 10, 0.2)
 
 
 def test_pattern_over_several_words_finds_what_it_matches(home: Home) -> None:

@@ -3,7 +3,7 @@
 import logging
 import shutil
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from searchkit.backends.base import Found, Order, Reach, Stored
-from searchkit.backends.embedded import finding, reading
+from searchkit.backends.embedded import checking, finding, reading
 from searchkit.backends.embedded.asking import rows_in
 from searchkit.backends.embedded.catalog import Catalog
 from searchkit.backends.embedded.counting import facet
@@ -20,21 +20,20 @@ from searchkit.backends.embedded.layout import KEYWORD
 from searchkit.backends.embedded.marking import marks
 from searchkit.backends.embedded.matching import Matcher
 from searchkit.backends.embedded.narrowing import Narrowing
-from searchkit.backends.embedded.patterns import MOST_LOOKED_AT, are_met, unproved
 from searchkit.backends.embedded.schema import SIDECHAIN
 from searchkit.backends.embedded.spelling import similar
 from searchkit.errors import IndexDamaged, IndexFault, IndexMissing
-from searchkit.questions import Clause, Query
+from searchkit.questions import Condition, Query
 from searchkit.types import Finding
 
 log = logging.getLogger(__name__)
 
-# Parts between two reports of progress, some tens of milliseconds of work.
-REPORT_PARTS = 500
 # While writing goes on: often enough that a search five seconds into a first run has something to find, and
 # so seldom that the pieces need little merging. Tantivy merges eight of a size into one of the next.
 COMMIT_SECONDS = 3.0
-COMMIT_PARTS = 20_000
+COMMIT_PARTS = 10_000
+# Texts of hits for a pattern: few enough that the best come first, and many enough to share chunks.
+LOOKED_AT_ONCE = 200
 
 _INDEXED = f"""
 SELECT parts.id, parts.kind, parts.role, parts.session, tool, context, agent, is_error, flags & {SIDECHAIN}, time,
@@ -68,11 +67,18 @@ class EmbeddedBackend(Catalog):
 
     def follow(self, on_progress: Callable[[int, int], None] = lambda done, left: None, /) -> None:
         """Bring the derived stores up to date with the catalog; told are parts done and parts left."""
-        self._open_keyword().refresh()
-        if self._uncommitted or self.reach().pending:
-            self._hand_over(on_progress)
+        keyword = self._open_keyword()
+        keyword.refresh()
+        pending, done = self.reach().pending, 0
+        if not self._uncommitted and not pending:
+            return
+        # Killed while words are made anew, it goes on where it was, and what is done can be searched.
+        while handed := self._hand_over():
             self._commit()
-            self._open_keyword().finish()
+            done += handed
+            on_progress(done, max(0, pending - done))
+        self._commit()
+        keyword.finish()
 
     def reach(self) -> Reach:
         """Count the parts that a search for words reaches, and those that it does not reach yet."""
@@ -108,10 +114,17 @@ class EmbeddedBackend(Catalog):
         """Return the parts that answer a query; repeats are not among them."""
         if not self._has_words():
             return Found(hits=(), total=0)
-        patterns = unproved(query)
-        with self._open_keyword().reading():
-            found = finding.find(self._search(query), MOST_LOOKED_AT if patterns else limit, order)
-        return self._matching(found, patterns, limit) if patterns else found
+        demands = checking.demands(query)
+        if demands is None:
+            with self._open_keyword().reading():
+                return finding.find(self._search(query), limit, order)
+        ends_at = time.monotonic() + checking.LOOKING_SECONDS
+        found = self._matching(query, demands, order, ends_at)
+        hidden = 0
+        if not found.hits and query.condition != Condition():
+            everywhere = msgspec.structs.replace(query, condition=Condition())
+            hidden = self._matching(everywhere, demands, order, ends_at).total
+        return msgspec.structs.replace(found, hits=found.hits[:limit], hidden=hidden)
 
     def stored(self, keys: Sequence[int], /) -> list[Stored | None]:
         """Return the parts of hits, in this order; None for one that is gone or has become a repeat."""
@@ -143,17 +156,26 @@ class EmbeddedBackend(Catalog):
         self._release_keyword()
         super().close()
 
-    def _matching(self, found: Found, patterns: Sequence[Clause], limit: int) -> Found:
+    def _matching(self, query: Query, demands: checking.Demands, order: Order, ends_at: float) -> Found:
         """Keep the hits whose texts match; the index only knew that they hold pieces of the patterns."""
+        if order is Order.RELEVANCE and demands.is_for_patterns_only:
+            # All score the same, so the newest are looked at.
+            order = Order.NEWEST
+        with self._open_keyword().reading():
+            found = finding.find(self._search(query), checking.MOST_LOOKED_AT, order)
         rows = "SELECT id, chunk, start, length FROM parts WHERE id IN"
         keys = [hit.key for hit in found.hits]
+        seen: dict[int, bool] = {}
         with self._reading():
             places = {key: place for key, *place in rows_in(self._connection, rows, keys)}
-            texts = ((key, self._unpacker.text(*places[key])) for key in sorted(places))
-            matching = {key for key, text in texts if are_met(patterns, text)}
-        hits = [hit for hit in found.hits if hit.key in matching]
-        unseen = found.total - len(found.hits)
-        return msgspec.structs.replace(found, hits=hits[:limit], total=len(hits), unseen=unseen)
+            for start in range(0, len(keys), LOOKED_AT_ONCE):
+                # In the order in which they lie, so that no chunk is unpacked twice.
+                among = sorted(key for key in keys[start : start + LOOKED_AT_ONCE] if key in places)
+                texts = ((key, self._unpacker.text(*places[key])) for key in among)
+                seen |= checking.looks(demands, texts, ends_at)
+        hits = [hit for hit in found.hits if seen.get(hit.key)]
+        unseen = found.total - len(seen) - (len(keys) - len(places))
+        return msgspec.structs.replace(found, hits=hits, total=len(hits), unseen=unseen)
 
     def _search(self, query: Query) -> finding.Search:
         keyword = self._open_keyword()
@@ -179,17 +201,18 @@ class EmbeddedBackend(Catalog):
         with self._reading():
             return sum(int(self._connection.execute(*count).fetchone()[0]) for count in counts)
 
-    def _hand_over(self, on_progress: Callable[[int, int], None] = lambda done, left: None) -> None:
-        """Give the parts that came since last time to the keyword index."""
+    def _hand_over(self) -> int:
+        """Give parts that came since last time to the keyword index, as many as a commit takes; return how many."""
         keyword = self._open_keyword()
         self._handed = self._handed or keyword.highest()
-        new = "SELECT count(*), max(id) FROM parts WHERE id > ? AND repeats IS NULL"
-        count, last = self._connection.execute(new, (self._handed,)).fetchone()
-        if count:
-            rows = self._connection.execute(f"{_INDEXED} parts.id > ? ORDER BY parts.id", (self._handed,))
-            keyword.add(self._indexed(rows, count, on_progress))
-            self._handed = last
-            self._uncommitted += count
+        rows = self._connection.execute(
+            f"{_INDEXED} parts.id > ? ORDER BY parts.id LIMIT ?", (self._handed, COMMIT_PARTS)
+        ).fetchall()
+        if rows:
+            keyword.add(self._indexed(rows))
+            self._handed = rows[-1][0]
+            self._uncommitted += len(rows)
+        return len(rows)
 
     def _commit(self) -> None:
         """Take out what is no longer so, commit, and only then forget what was stale.
@@ -203,7 +226,7 @@ class EmbeddedBackend(Catalog):
         if stale:
             keyword.remove(stale)
             known = [part for part in stale if part <= self._handed]
-            keyword.add(self._indexed(rows_in(self._connection, f"{_INDEXED} parts.id IN", known), 0))
+            keyword.add(self._indexed(rows_in(self._connection, f"{_INDEXED} parts.id IN", known)))
         keyword.commit()
         if stale:
             with self._transaction():
@@ -211,15 +234,8 @@ class EmbeddedBackend(Catalog):
         self._uncommitted = 0
         self._committed_at = time.monotonic()
 
-    def _indexed(
-        self,
-        rows: Iterator[tuple[Any, ...]],
-        count: int,
-        on_progress: Callable[[int, int], None] = lambda done, left: None,
-    ) -> Iterator[Indexed]:
-        for done, row in enumerate(rows):
-            if done % REPORT_PARTS == 0:
-                on_progress(done, max(0, count - done))
+    def _indexed(self, rows: Iterable[tuple[Any, ...]]) -> Iterator[Indexed]:
+        for row in rows:
             yield Indexed._make((*row[:10], self._unpacker.text(*row[10:])))
 
     def _release_keyword(self) -> None:

@@ -117,8 +117,7 @@ class Keyword:
             writer.commit()
 
     def finish(self) -> None:
-        """Commit, wait until the index is in its best shape, and let go of the memory for writing."""
-        self.commit()
+        """Wait until what was committed is in its best shape, and let go of the memory for writing."""
         writer = self._open_writer()
         with self._trouble():
             writer.wait_merging_threads()

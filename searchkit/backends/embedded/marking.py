@@ -1,22 +1,24 @@
 """Where in a text something stands that a query asks for: in any form, inside names, without accents."""
 
 import re
-import unicodedata
 from collections.abc import Iterator
 from functools import lru_cache
 from itertools import takewhile
 from typing import NamedTuple
 
 from searchkit.backends.embedded.analysis import name_parts, words
+from searchkit.backends.embedded.folding import folded
 from searchkit.backends.embedded.forms import fuzzy_distance, stem, stems
 from searchkit.backends.embedded.matching import looked_at
-from searchkit.backends.embedded.patterns import matches
+from searchkit.backends.embedded.running import spans
 from searchkit.backends.embedded.stopwords import STOP_WORDS
 from searchkit.questions import Match, Query, Term
 
 # A passage is cut around the first of so many, so far into a text, and nobody reads more of them.
 MOST_MARKS = 200
 MOST_CHARACTERS = 200_000
+# For a pattern in one text: a page of results has some ten of them.
+PATTERN_SECONDS = 0.1
 # Of a pasted text.
 MOST_CLAUSES = 100
 _ACCENTS = "\u0300-\u036f"
@@ -44,7 +46,7 @@ class _Wanted(NamedTuple):
 def marks(query: Query, text: str) -> Marks:
     """Return the stretches of a text that answer a query, in order, none overlapping another."""
     wanted = _wanted(query)
-    plain = _folded(text[:MOST_CHARACTERS])
+    plain = folded(text[:MOST_CHARACTERS])
     small = plain.lower()
     found: Marks = []
     for beginning in wanted.beginnings:
@@ -60,7 +62,7 @@ def marks(query: Query, text: str) -> Marks:
     for word in wanted.misspelt:
         found += _first(_similar(small, word))
     for pattern in wanted.patterns:
-        found += _first(matches(pattern, plain))
+        found += spans(pattern, text[:MOST_CHARACTERS], PATTERN_SECONDS)[:MOST_MARKS]
     return _apart(sorted(found))
 
 
@@ -171,7 +173,7 @@ def _phrase(text: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
     if all(word.isascii() for word in found):
         strict = r"(?<![^\W_])" + r"[\W_]+".join(map(re.escape, found)) + r"(?![^\W_])"
         return re.compile(strict), re.compile(r"[\W_]*".join(map(re.escape, found)))
-    run = re.compile(r"\s*".join(re.escape(piece) for piece in _folded(text).lower().split()))
+    run = re.compile(r"\s*".join(re.escape(piece) for piece in folded(text).lower().split()))
     return run, run
 
 
@@ -180,21 +182,3 @@ def _beginning(word: str) -> str:
     common = stem(word)
     shared = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(word, common, strict=False)))
     return word[: max(2, shared - 1)] if common[-1:] in ("e", "i") else word[:shared] or word
-
-
-def _folded(text: str) -> str:
-    """Take the accents off, letter for letter, so that places stay the same."""
-    return text if text.isascii() else text.translate(_BARE)
-
-
-class _Bare(dict[int, int]):
-    """Letters without their accents, looked up once each."""
-
-    def __missing__(self, letter: int) -> int:
-        bare = unicodedata.normalize("NFD", chr(letter))[0]
-        value = ord(bare) if bare.isascii() else letter
-        self[letter] = value
-        return value
-
-
-_BARE = _Bare()

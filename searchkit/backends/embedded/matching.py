@@ -2,7 +2,8 @@
 
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import count
 from typing import NamedTuple
 
 import tantivy
@@ -11,6 +12,7 @@ from searchkit.backends.embedded.analysis import is_unspaced, name_parts, words
 from searchkit.backends.embedded.forms import forms, fuzzy_distance
 from searchkit.backends.embedded.keyword import TEXT
 from searchkit.backends.embedded.patterns import for_term, pieces, spans_words
+from searchkit.backends.embedded.running import is_runnable
 from searchkit.backends.embedded.stopwords import STOP_WORDS
 from searchkit.questions import Clause, Match, Query, Term
 
@@ -82,7 +84,6 @@ class Matcher:
         self._searcher = searcher
         self._schema = schema
         self._count = searcher.num_docs
-        self._scans = 0
 
     def ask(self, query: Query) -> Asked:
         """Turn the clauses of a question into units."""
@@ -92,7 +93,7 @@ class Matcher:
         skipped = STOP_WORDS if any(_content(term) for term in plain) else frozenset()
         for clause in clauses:
             if clause.is_excluded:
-                asked.excluded.extend(self._exclusion(term) for term in clause.terms)
+                asked.excluded.extend(self._exclusion(term) for term in clause.terms if not _is_spanning(term))
             elif _is_plain(clause):
                 self._plain(clause.terms[0], skipped, asked)
             else:
@@ -134,10 +135,6 @@ class Matcher:
         (asked.required if clause.is_required else asked.wanted).append(unit)
 
     def _unit(self, term: Term) -> Unit | None:
-        if term.match in _SCANNING:
-            self._scans += 1
-            if self._scans > MOST_SCANS:
-                return self._joined(term.text)
         match term.match:
             case Match.WORD:
                 return self._joined(term.text)
@@ -228,17 +225,15 @@ class Matcher:
         ranking = [tantivy.Query.const_score_query(holding, worth), *([exact.ranking] if exact else [])]
         return Unit(text, worth, exact.maximum if exact else worth, _best_of(ranking), holding)
 
-    def _regex(self, text: str) -> Unit | None:
-        """Ask for words that hold the pattern, or, where it spans several, for those that hold its pieces.
-
-        One that Tantivy does not take is read as words.
-        """
+    def _regex(self, text: str) -> Unit:
+        """Ask for words that hold the pattern, or, where it spans several, for those that hold its pieces."""
         wanted = [f".*{piece}.*" for piece in pieces(text)] if spans_words(text) else [for_term(text)]
-        try:
-            holding = _all_of(tantivy.Query.regex_query(self._schema, TEXT, one) for one in wanted or [".*"])
-        except ValueError:
-            return self._joined(text)
         worth = self._rarity(1)
+        if not wanted:
+            # Whatever else was asked for decides what is looked at first.
+            everything = tantivy.Query.all_query()
+            return Unit(text, worth, worth, tantivy.Query.const_score_query(everything, 0.0), everything)
+        holding = _all_of(tantivy.Query.regex_query(self._schema, TEXT, one) for one in wanted)
         return Unit(text, worth, worth, tantivy.Query.const_score_query(holding, worth), holding)
 
     def _term(self, word: str) -> tantivy.Query:
@@ -254,9 +249,28 @@ class Matcher:
 
 
 def looked_at(query: Query, most: int) -> list[Clause]:
-    """Return the different clauses of a question; of very many, the first and the last."""
+    """Return the different clauses of a question; of very many, the first and the last.
+
+    Patterns that the engine does not take are plain words, and so is what would take too many scans.
+    """
     clauses = list(dict.fromkeys(query.clauses))
-    return clauses if len(clauses) <= most else clauses[: most // 2] + clauses[-most // 2 :]
+    clauses = clauses if len(clauses) <= most else clauses[: most // 2] + clauses[-most // 2 :]
+    scans = count(1)
+    return [_readable(clause, scans) for clause in clauses]
+
+
+def _readable(clause: Clause, scans: Iterator[int]) -> Clause:
+    refused = [term for term in clause.terms if term.match is Match.REGEX and not is_runnable(term.text)]
+    terms = []
+    for term in clause.terms:
+        can_stay = term.match not in _SCANNING or (term not in refused and next(scans) <= MOST_SCANS)
+        terms.append(term if can_stay else Term(text=term.text))
+    is_required = clause.is_required and len(refused) < len(terms)
+    return Clause(terms=tuple(terms), is_required=is_required, is_excluded=clause.is_excluded)
+
+
+def _is_spanning(term: Term) -> bool:
+    return term.match is Match.REGEX and spans_words(term.text)
 
 
 def _is_plain(clause: Clause) -> bool:

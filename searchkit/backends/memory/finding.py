@@ -128,7 +128,7 @@ def _has(term: Term, held: list[str], text: str, is_plain: bool) -> bool:
     if term.match is Match.PREFIX:
         return bool(asked) and any(word.startswith(asked[-1]) for word in held)
     if term.match is Match.REGEX:
-        return re.search(term.text, text, re.IGNORECASE | re.MULTILINE) is not None
+        return any(re.search(term.text, one, re.IGNORECASE | re.MULTILINE) for one in (text, _bare(text)))
     if term.match is Match.FUZZY:
         return any(_is_near(asked[0], word) for word in held) if asked else False
     if term.match is Match.PHRASE or not is_plain:
@@ -138,8 +138,12 @@ def _has(term: Term, held: list[str], text: str, is_plain: bool) -> bool:
 
 def words(text: str) -> list[str]:
     """Return the words of a text, without case and accents."""
-    bare = "".join(letter for letter in unicodedata.normalize("NFD", text) if not unicodedata.combining(letter))
-    return _WORD.findall(bare.lower())
+    return _WORD.findall(_bare(text).lower())
+
+
+def _bare(text: str) -> str:
+    """Take the accents off."""
+    return "".join(letter for letter in unicodedata.normalize("NFD", text) if not unicodedata.combining(letter))
 
 
 def _is_near(one: str, other: str) -> bool:
