@@ -7,6 +7,7 @@ for plain words, and the query notes it; only filters given as options must be r
 import re
 from collections.abc import Iterable, Iterator
 from datetime import datetime
+from itertools import zip_longest
 
 import msgspec
 
@@ -112,7 +113,7 @@ def _has_signs(line: str, now: datetime) -> bool:
 def _read(line: str, now: datetime) -> _Found:
     found = _Found()
     can_join = is_joining = False
-    for chunk in _chunks(line):
+    for chunk in _signed_by_words(list(_chunks(line))):
         if chunk.typed == "OR":
             is_joining = can_join
             continue
@@ -124,8 +125,23 @@ def _read(line: str, now: datetime) -> _Found:
         is_joining = False
     if not found.clauses and not found.given:
         # Nothing but "OR": somebody looks for the word.
-        found.clauses += [_word(word) for word in line.split() if word == "OR"]
+        found.clauses += [_word(word) for word in line.split() if word in ("OR", "AND", "NOT")]
     return found
+
+
+# "NOT NULL" and "file NOT FOUND" are texts in capitals; nobody excludes with them.
+_CAPITALS = re.compile(r"[A-Z]{2,}[A-Z_\d]*\W*")
+
+
+def _signed_by_words(chunks: list[_Chunk]) -> Iterator[_Chunk]:
+    """Turn what follows `NOT` into what is excluded, and drop `AND`: all words are looked for anyway."""
+    is_excluding = False
+    for chunk, following in zip_longest(chunks, chunks[1:]):
+        if chunk.typed == "NOT" and not (following and _CAPITALS.fullmatch(following.typed)):
+            is_excluding = True
+        elif chunk.typed != "AND":
+            yield msgspec.structs.replace(chunk, sign="-") if is_excluding else chunk
+            is_excluding = False
 
 
 _NAME = rf"(?P<name>{'|'.join(NAMES)})"

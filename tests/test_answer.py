@@ -11,6 +11,7 @@ import pytest
 
 from searchkit import Engine
 from searchkit.render import answer, answer_json
+from searchkit.render.excerpt import marked
 from searchkit.render.wrapped import columns, cut, wrapped
 from searchkit.results import Passage
 from tests.answers import OTHER, SESSION
@@ -99,7 +100,7 @@ def answer_codes(line: str) -> list[str]:
 
 def test_words_asked_for_are_marked(engine: Engine) -> None:
     """What was asked for stands out in the passage, an error's speaker in red."""
-    lines = "\n".join(shown(engine, "lamp", 80))
+    lines = "\n".join(shown(engine, "lamp OR directory", 80))
 
     assert click.style("lamp", fg="yellow", bold=True) in lines
     assert "\x1b[31mresult" in lines
@@ -119,10 +120,10 @@ def test_nothing_is_coloured_for_a_program(run: Run, home: Home, monkeypatch: py
 
 
 ANSWER = {"query", "coverage", "total", "took_ms", "results", "empty_because"}
-MORE = {"hidden_by_filters", "did_you_mean", "notes"}
+MORE = {"hidden_by_filters", "missing", "did_you_mean", "notes"}
 SHOWN = {"uuid", "part", "role", "kind", "tool", "is_error", "timestamp", "snippet", "highlights"}
 RESULT = {"rank", "score", "channels", "session", "agent", "also_in", "project", "title", "branch", "model", "thread"}
-TURN = {"uuid", "role", "kind", "tool", "timestamp", "text"}
+TURN = {"uuid", "role", "kind", "tool", "timestamp", "text", "hit"}
 
 
 def test_fields_for_programs(engine: Engine) -> None:
@@ -143,8 +144,8 @@ def test_fields_for_programs(engine: Engine) -> None:
         assert result["part"].startswith(result["uuid"] + "#")
         assert {"keyword"} == set(result["channels"])
         assert all(SHOWN == set(other) for other in result["others"])
-        assert all(set(turn) - {"hit", "cut"} == TURN for turn in result["thread"])
-        assert [result["uuid"]] == [turn["uuid"] for turn in result["thread"] if turn.get("hit")]
+        assert all(set(turn) - {"cut"} == TURN for turn in result["thread"])
+        assert [result["uuid"]] == [turn["uuid"] for turn in result["thread"] if turn["hit"]]
         assert all(result["snippet"][slice(*span)].lower() == "lamp" for span in result["highlights"])
 
 
@@ -210,5 +211,5 @@ def test_marks_leave_out_what_commands_a_terminal() -> None:
     """Marks stay on their words when control characters are left out around them."""
     passage = Passage(text="a\x1b[31m lamp\x07 b", highlights=[(7, 11)])
 
-    assert "a[31m lamp b" == click.unstyle(answer.marked(passage))
-    assert click.style("lamp", fg="yellow", bold=True) in answer.marked(passage)
+    assert "a[31m lamp b" == click.unstyle(marked(passage))
+    assert click.style("lamp", fg="yellow", bold=True) in marked(passage)

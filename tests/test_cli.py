@@ -1,5 +1,6 @@
 """The commands, as a person or a program calls them."""
 
+import json
 import os
 import signal
 import stat
@@ -77,6 +78,35 @@ def test_transcript_cannot_command_the_terminal(home: Home, run: Run) -> None:
     shown = run("search", "slow").out + run("sessions").out
 
     assert not set(shown) & set("\x1b\x07\x08\x9b\u202e\u2066")
+
+
+def test_json_cannot_command_the_terminal(home: Home, run: Run, tmp_path: Path) -> None:
+    """In JSON such characters are escaped, and whoever parses it gets them as they were."""
+    text = "slow \x7f query \x9b31m reversed \u202e \u2028 and \ufeff 🙂"
+    home.session(SESSION).line({"type": "custom-title", "customTitle": text, "sessionId": SESSION})
+    home.session(SESSION).prompt("find the slow query")
+    home.write(tmp_path / "questions.jsonl", '{"query": "find slow"}')
+    run("index")
+
+    printed = run("search", "find", "slow", "--json"), run("search", "--queries", str(tmp_path / "questions.jsonl"))
+
+    for answer in printed:
+        assert not set(answer.out) & set("\x7f\x9b\u202e\u2028\ufeff")
+        assert "🙂" in answer.out
+        assert text == answer.json["results"][0]["title"]
+
+
+def test_json_says_of_every_turn_whether_it_is_the_hit(home: Home, run: Run) -> None:
+    """In a thread `hit` is true or false, and the time it took is a whole number."""
+    transcript = home.session(SESSION)
+    transcript.prompt("find the slow query")
+    transcript.text("let me look")
+    run("index")
+
+    found = run("search", "slow", "--json").json
+
+    assert [True, False] == [turn["hit"] for turn in found["results"][0]["thread"]]
+    assert isinstance(found["took_ms"], int)
 
 
 def test_missing_index_says_what_to_do(run: Run) -> None:
@@ -208,7 +238,7 @@ def test_prune_says_first_and_forgets_only_when_told(home: Home, run: Run) -> No
     kept = run("search", "slow")
     done = run("prune", "--session", SESSION, "--yes")
 
-    assert (0, True, 2, 0) == (dry.status, SESSION in dry.out, unasked.status, kept.status)
+    assert (0, True, 2, 0) == (dry.status, SESSION[:8] in dry.out, unasked.status, kept.status)
     assert (0, 1, 0) == (done.status, run("search", "slow").status, run("search", "something").status)
     assert "Everything is up to date.\n" == run("index").out
 
@@ -286,11 +316,15 @@ def test_doctor_names_file_and_line(home: Home, run: Run) -> None:
 
 
 def test_demo_answers_from_the_sample(run: Run, tmp_path: Path) -> None:
-    """The tour works without any transcript of one's own and touches no index but its own."""
+    """The tour works without any transcript of one's own, finds what answers first, and touches no other index."""
+    labelled = json.loads((Path(__file__).parent / "data" / "sample_questions.json").read_text(encoding="utf-8"))
+    right = {question["query"]: question["uuids"] for question in labelled}
+
     answer = run("demo", "--index", str(tmp_path / "demo"), "--json")
 
     assert 0 == answer.status
-    assert all(search["results"] for search in answer.json["searches"])
+    for search in answer.json["searches"]:
+        assert search["results"][0]["uuid"] in right[search["query"]["text"]]
     assert not (tmp_path / "index").exists()
 
 

@@ -125,6 +125,20 @@ def test_filters_together(ask: Ask, asked: str, expected: set[str]) -> None:
     assert expected <= set(ask(asked))
 
 
+@pytest.mark.parametrize("word", ["-n", "-1", "-/lant.+ ask/", '-"lantern asked"', "-(x)", "-.5", "-x=y", "-é", "-"])
+def test_hyphen_makes_no_option(ask: Ask, word: str) -> None:
+    """What begins with one hyphen is a word or excludes one, wherever it stands."""
+    expected = ALL - {"asked"} if "ask" in word else ALL
+
+    assert [expected] * 2 == [set(ask("lantern", word, "4")), set(ask(word, "lantern"))]
+
+
+def test_unknown_option_is_an_error(filled: Run) -> None:
+    """Two hyphens make an option, which must exist; -h shows help."""
+    assert (2, True) == ((answer := filled("search", "lantern", "--nope")).status, "No such option" in answer.err)
+    assert (0, True) == ((answer := filled("search", "-h")).status, "Usage:" in answer.out)
+
+
 def test_order_of_time(ask: Ask) -> None:
     """Newest and oldest go by time alone; otherwise what says most of the word comes first."""
     newest = ask("lantern", "--sort", "newest", "-kind:plan")
@@ -243,7 +257,21 @@ def test_question_that_is_none_is_named(filled: Run, tmp_path: Path, line: str) 
 
 
 def test_numbers_of_the_last_search(filled: Run) -> None:
-    """A result's number leads other commands to its session."""
+    """A result's number leads other commands to its session; programs and empty answers do not change it."""
     first = filled("search", "lantern", "--json").json["results"][0]
+    unseen = filled("resume", "1")
+    filled("search", "lantern")
+    filled("search", "lantern ancient", "--json")
+    filled("search", "xylophone")
 
-    assert (0, True) == ((resumed := filled("resume", "1")).status, first["session"] in resumed.out)
+    resumed = filled("resume", "1")
+
+    assert 2 == unseen.status
+    assert (0, True) == (resumed.status, first["session"] in resumed.out)
+
+
+def test_remembering_leaves_nothing_behind(filled: Run, tmp_path: Path) -> None:
+    """The file that a search writes and puts into place has a name of its own and is gone afterwards."""
+    filled("search", "lantern")
+
+    assert ["last-search.json"] == [path.name for path in (tmp_path / "index").glob("*last*")]

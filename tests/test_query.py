@@ -50,6 +50,18 @@ CLAUSES = [
     ("a OR -word", ["a", "-word"]),
     ("-word OR a", ["-word", "a"]),
     ("a kind:text OR b", ["a", "b"]),
+    ("cat AND dog", ["cat", "dog"]),
+    ("cat and dog not bird", ["cat", "and", "dog", "not", "bird"]),
+    ("cat AND dog OR bird", ["cat", "dog|bird"]),
+    ("AND a AND", ["a"]),
+    ("cat NOT dog bird", ["cat", "-dog", "bird"]),
+    ("cat AND NOT dog", ["cat", "-dog"]),
+    ("cat OR NOT dog", ["cat", "-dog"]),
+    ('NOT "a phrase" NOT pre* NOT +b NOT -word', ["-phrase a phrase", "-prefix pre", "-+b", "-word"]),
+    ("cat NOT", ["cat"]),
+    ("AND OR NOT", ["AND", "OR", "NOT"]),
+    ("NOT NULL constraint failed", ["NOT", "NULL", "constraint", "failed"]),
+    ("404 NOT FOUND: x", ["404", "NOT", "FOUND:", "x"]),
     ("dup dup OR x", ["dup", "dup|x"]),
     ("pre* a* * ** *.py src/* char**", ["prefix pre", "a*", "*", "**", "*.py", "src/*", "char**"]),
     ("fuzzy~ +rerank~ foo~ HEAD~3 HEAD~ ~/.claude a.b.c~", [
@@ -74,6 +86,7 @@ FILTERS = [
     ("project:api project:web project:api", [Filter(name="project", values=("api", "web"))]),
     ("project:api?", [Filter(name="project", values=("api",))]),
     ("-project:api", [Filter(name="project", values=("api",), is_excluded=True)]),
+    ("NOT project:api", [Filter(name="project", values=("api",), is_excluded=True)]),
     (
         "tool:Bash -tool:Read tool:Edit",
         [Filter(name="tool", values=("Bash", "Edit")), Filter(name="tool", values=("Read",), is_excluded=True)],
@@ -135,7 +148,7 @@ def test_filters_are_read_inside_the_text(text: str, filters: list[Filter]) -> N
 @pytest.mark.parametrize(("text", "filters"), FILTERS)
 def test_options_are_read_as_filters_are(text: str, filters: list[Filter]) -> None:
     """An option means what the filter means, and so does the text that has some of both."""
-    pairs = re.findall(r"(-?)(\w+):(\"[^\"]+\"|“[^”]+”|\S+)", text)
+    pairs = re.findall(r"(-?)(\w+):(\"[^\"]+\"|“[^”]+”|\S+)", text.replace("NOT ", "-"))
     options = [(name, sign + value.strip('"“”?')) for sign, name, value in pairs]
 
     assert ask(text).condition == query.understand("", now=NOW, filters=options).condition
@@ -266,7 +279,9 @@ def test_conditions_are_written_as_json() -> None:
 PIECES = st.one_of(
     st.text(max_size=8),
     st.sampled_from(
-        '" “ ” - + / /a+/ /[ [[ ( OR kind: kind:prompt on: on:7d title:"x * ~ word* word~ -word \n \0 \\'.split(" ")
+        '" “ ” - + / /a+/ /[ [[ ( OR AND NOT kind: kind:prompt on: on:7d title:"x * ~ word* word~ -word \n \0 \\'.split(
+            " "
+        )
     ),
     st.sampled_from(["\ud800", " ", "march", "http://x", "file:///x", "C:\\x", "HEAD~3"]),
 )
@@ -283,7 +298,7 @@ def test_whatever_is_typed_is_understood(text: str) -> None:
     """No text raises, none loses a letter, and every query can be encoded."""
     understood = ask(text)
 
-    typed = clean(understood.text).replace("OR", "")
+    typed = re.sub("OR|AND|NOT", "", clean(understood.text))
     if understood.condition.periods:
         typed = DATE_FILTER.sub("", typed)
     assert letters(typed) <= letters(everything(understood))

@@ -1,8 +1,15 @@
-"""Sizes and ages as people read them."""
+"""Sizes, times and ages as people read them."""
+
+import time
+from datetime import UTC, datetime
 
 import pytest
 
-from searchkit.render.plain import age, count, one_line, safe, size, stamp
+from searchkit.render.plain import NO_DATE, age, count, day, last_part, lasting, one_line, safe, size, stamp
+
+# The first and the last moment of the calendar, in milliseconds.
+FIRST = int(datetime.min.replace(tzinfo=UTC).timestamp() * 1000)
+LAST = int(datetime.max.replace(tzinfo=UTC, microsecond=0).timestamp() * 1000)
 
 
 @pytest.mark.parametrize(
@@ -26,6 +33,51 @@ def test_counts_and_stamps() -> None:
     """One thing is one thing, and a time is written as transcripts write it."""
     assert ("1 file", "2,000 files") == (count(1, "file"), count(2_000, "file"))
     assert "2026-03-01T10:00:00.000Z" == stamp(1_772_359_200_000)
+
+
+@pytest.mark.parametrize(
+    ("zone", "milliseconds", "shown"),
+    [
+        ("America/New_York", FIRST, NO_DATE),
+        ("Pacific/Kiritimati", LAST, NO_DATE),
+        ("UTC", LAST, "9999-12-31"),
+        ("UTC", LAST + 1_000, NO_DATE),
+        ("UTC", 10**18, NO_DATE),
+        ("UTC", -(10**18), NO_DATE),
+        ("UTC", None, NO_DATE),
+    ],
+)
+def test_ends_of_the_calendar(monkeypatch: pytest.MonkeyPatch, zone: str, milliseconds: int | None, shown: str) -> None:
+    """A time that is outside the calendar in the user's zone is no date, and no error."""
+    monkeypatch.setenv("TZ", zone)
+    time.tzset()
+
+    try:
+        written = day(milliseconds)
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+
+    assert shown == written
+    assert (stamp(milliseconds) is None) == (milliseconds is None or not FIRST <= milliseconds <= LAST)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "shown"),
+    [(None, ""), (-5, ""), (59, ""), (60, "1 min"), (3_599, "59 min"), (7_300, "2 h"), (200_000, "2 d")],
+)
+def test_how_long_something_lasted(seconds: int | None, shown: str) -> None:
+    """Less than a minute is not worth telling."""
+    assert shown == lasting(1_000_000, None if seconds is None else 1_000_000 + seconds * 1000)
+
+
+@pytest.mark.parametrize(
+    ("path", "shown"),
+    [("/a/shop", "shop"), ("/a/shop/", "shop"), (r"C:\src\shop", "shop"), ("/", "/"), ("shop", "shop")],
+)
+def test_last_part_of_a_path(path: str, shown: str) -> None:
+    """A project goes by the last part of its path."""
+    assert shown == last_part(path)
 
 
 def test_what_commands_a_terminal_is_left_out() -> None:

@@ -1,5 +1,7 @@
 """`searchkit sessions`, by words and filters, and what it says when nothing answers to them."""
 
+import time
+
 import pytest
 
 from searchkit.nearest import unknown
@@ -59,6 +61,34 @@ def test_sessions_are_chosen_by_words_and_filters(listed: Run, arguments: list[s
 
     assert 0 == answer.status
     assert sorted(expected) == sorted(session["session"] for session in answer.json["sessions"])
+
+
+def test_session_is_shown_on_two_lines(home: Home, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """When it ended and its title, then enough of its id, the project's last part, and how long it lasted."""
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("TZ", "Asia/Tokyo")
+    time.tzset()
+    transcript = home.session(SLOW, branch="fix/slow")
+    transcript.prompt("find the slow query " * 9, timestamp="2026-03-01T10:00:00Z")
+    transcript.text("it is the join", timestamp="2026-03-01T16:05:00Z")
+    home.session(f"{SLOW[:9]}9\x1b[31m").prompt("another", timestamp="2026-02-01T10:00:00Z")
+    run("index")
+
+    try:
+        lines = run("sessions").out.splitlines()
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+
+    assert ["2026-03-02 01:05  find the slow query", "2026-02-01 19:00  another"] == [line[:37] for line in lines[::2]]
+    assert ["  11111111-1 · shop · fix/slow · 1 prompt · 6 h", "  11111111-9 · shop · main · 1 prompt"] == lines[1::2]
+    assert all(len(line) <= 80 for line in lines)
+
+
+def test_more_than_are_shown_are_counted(listed: Run) -> None:
+    """It is said how many sessions --limit kept back, if any."""
+    assert "2 more; --limit shows them\n" == listed("sessions", "--limit", "1").err
+    assert "" == listed("sessions", "--limit", "3").err
 
 
 def test_filter_that_makes_no_sense_is_an_error(listed: Run) -> None:

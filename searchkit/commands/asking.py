@@ -34,7 +34,8 @@ FILTERS = {
 }
 # Stands before a word that begins with a hyphen, which click would take for options. No argument holds it.
 _WORD = "\0"
-_EXCLUDED = re.compile(r"-[^\W\d]\S")
+# All options have two hyphens, but for that of help.
+_HYPHENED = re.compile(r"-(?!-|h$).", re.DOTALL)
 
 
 def understood(words: Sequence[str], filters: Sequence[tuple[str, str]]) -> Query:
@@ -77,17 +78,17 @@ def words_argument(is_required: bool) -> Callable[[Command], Command]:
 
 
 class Question(click.Command):
-    """A command that takes words, of which one with a hyphen before it is excluded and no option."""
+    """A command that takes words, of which one with a hyphen before it is no option: `-slow`, `-n`, `-1`."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Keep click from reading `-word` and `-project:shop` as options; all options but `-h` have two hyphens."""
+        """Keep click from reading what begins with a single hyphen as options, unless it is `-h`."""
         options = [one for one in self.params if isinstance(one, click.Option)]
         valued = {name for option in options if not option.is_flag for name in option.opts}
         before = ["", *args]
         return super().parse_args(
             ctx,
             [
-                _WORD + one if _EXCLUDED.match(one) and previous not in valued else one
+                _WORD + one if _HYPHENED.match(one) and previous not in valued else one
                 for one, previous in zip(args, before, strict=False)
             ],
         )

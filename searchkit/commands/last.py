@@ -1,5 +1,6 @@
-"""The results of the last search, so that other commands can be given their numbers."""
+"""The results of the last search that a person saw, so that other commands can be given their numbers."""
 
+import os
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -28,8 +29,14 @@ def remember(index: Path, results: Sequence[Result]) -> None:
         Remembered(session=result.best.stored.link.places[0].session, uuid=result.best.stored.part.uuid)
         for result in results
     ]
+    # Searches may run side by side; each writes a file of its own and puts it into place.
+    own = index / f"{os.getpid()}-{LAST_SEARCH}"
     with suppress(OSError):
-        write_private(index / LAST_SEARCH, msgspec.json.encode(found))
+        try:
+            write_private(own, msgspec.json.encode(found))
+            own.replace(index / LAST_SEARCH)
+        finally:
+            own.unlink(missing_ok=True)
 
 
 def recall(index: Path, number: int) -> Remembered:

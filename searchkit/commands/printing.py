@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import click
 import orjson
 
-from searchkit.render.plain import safe
+from searchkit.render.plain import escaped, safe
 
 # Lines get no longer on wide terminals: they would be hard to read. The first is for where there is no terminal.
 DEFAULT_WIDTH = 100
@@ -30,7 +30,12 @@ def print_lines(lines: Iterable[str]) -> None:
 
 def print_json(value: object) -> None:
     """Print a result for programs."""
-    print_lines([orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()])
+    print_lines([escaped(orjson.dumps(value, option=orjson.OPT_INDENT_2).decode())])
+
+
+def print_json_lines(values: Iterable[object]) -> None:
+    """Print many results for programs, each on a line."""
+    print_lines(escaped(orjson.dumps(value).decode()) for value in values)
 
 
 def warn(message: str) -> None:

@@ -57,7 +57,7 @@ def prune(
             return NOTHING_FOUND
         if not as_json:
             click.echo(f"To forget: {count(len(chosen), 'session')}, for good.", err=True)
-            print_lines(terminal.sessions(chosen, width(), time.time()))
+            print_lines(terminal.sessions(chosen, width()))
         is_done = not dry_run and (yes or _confirmed())
         if is_done:
             engine.prune([session.id for session in chosen])

@@ -7,7 +7,6 @@ from functools import partial
 from pathlib import Path
 
 import click
-import orjson
 
 from searchkit.backends.base import Order
 from searchkit.commands import NOTHING_FOUND
@@ -15,7 +14,7 @@ from searchkit.commands.asking import Question, filter_options, understood, word
 from searchkit.commands.last import remember
 from searchkit.commands.many import answers
 from searchkit.commands.options import common
-from searchkit.commands.printing import print_json, print_lines, width
+from searchkit.commands.printing import print_json, print_json_lines, print_lines, width
 from searchkit.engine import Engine
 from searchkit.errors import SourceError, UsageError
 from searchkit.render import answer, answer_json, empty
@@ -59,7 +58,7 @@ def search(
 ) -> int:
     """Find messages by their words.
 
-    WORDS are words, "exact phrases", -excluded, this OR that, prefix*, fuzzy~, /pattern/, and filters
+    WORDS are words, "exact phrases", -excluded (or NOT excluded), this OR that, prefix*, fuzzy~, /pattern/, and filters
     such as project:shop, kind:prompt, after:7d.
     """
     if mode == "semantic":
@@ -69,7 +68,7 @@ def search(
             if words or facets:
                 raise UsageError("--queries takes its words from the file, and counts no facets", "leave them out")
             ask = partial(engine.search, limit=limit, order=Order(sort), is_grouped=group == "session", turns=turns)
-            print_lines(orjson.dumps(line).decode() for line in answers(ask, queries, filters, full))
+            print_json_lines(answers(ask, queries, filters, full))
             return 0
         query = understood(words, filters)
         if not words and not filters:
@@ -82,15 +81,16 @@ def search(
             turns=turns,
             facets=[name.strip() for name in facets.split(",") if name.strip()],
         )
-        remember(engine.settings.index, found.results)
         if as_json:
             print_json(answer_json.answer(found, "keyword", full))
         else:
+            if found.results:
+                remember(engine.settings.index, found.results)
             print_lines(answer.answer(found, width(), time.time(), explain))
             print_lines(answer.facets(found, width()))
             _say(answer.remarks(found) if found.results else empty.reasons(found, engine.values, _files_behind(engine)))
             if found.results and sys.stdout.isatty():
-                _say(answer.footer(found))
+                _say([answer.footer(found, index)])
     return 0 if found.results else NOTHING_FOUND
 
 

@@ -1,7 +1,5 @@
 """`searchkit sessions`: lists sessions."""
 
-import time
-
 import click
 
 from searchkit.commands import NOTHING_FOUND
@@ -28,11 +26,14 @@ def sessions(
     """
     condition = by_title(understood(words, filters))
     with Engine(index) as engine:
-        found = engine.sessions(condition, limit)
+        everything = engine.sessions(condition)
+        found = everything[:limit]
         if as_json:
             print_json(json.sessions(found))
         else:
-            print_lines(terminal.sessions(found, width(), time.time()))
+            print_lines(terminal.sessions(found, width()))
+        if len(everything) > limit:
+            click.echo(f"{len(everything) - limit:,} more; --limit shows them", err=True)
         if not found:
             click.echo("No session is meant by that.", err=True)
             for line in terminal.unknown(unknown(condition, engine.values)):

@@ -1,20 +1,28 @@
 """What a search shows in a terminal: for each session its title, where and when, and why it was found."""
 
+import shlex
 from collections.abc import Iterator
 from itertools import takewhile
 
 import click
 
 from searchkit.render.bars import bars, padded
-from searchkit.render.plain import age, count, day, one_line, safe
+from searchkit.render.empty import missing
+from searchkit.render.excerpt import excerpt
+from searchkit.render.plain import NO_DATE, age, count, day, last_part, one_line
 from searchkit.render.understood import understood
-from searchkit.render.wrapped import columns, cut, wrapped
-from searchkit.results import Answer, Passage, Result, Shown, Turn
+from searchkit.render.wrapped import columns, cut
+from searchkit.results import Answer, Result, Shown, Turn
 from searchkit.types import Kind, Role
 
 INDENT = "    "
 # Columns of the names of those who speak.
-SPEAKER_WIDTH = 9
+SPEAKER_WIDTH = 12
+# What stands before the turns around a hit, the hit itself, and other passages of its session.
+MARGIN, HIT, ALSO = "  ", "> ", "also "
+MOST_LINES = 4
+# White space that is folded away may take more characters than a line has columns; rarely more than so many.
+CHARACTERS_PER_COLUMN = 4
 # Values of a facet that are shown.
 MOST_BARS = 12
 _SPEAKERS = {
@@ -40,29 +48,39 @@ def answer(found: Answer, width: int, now: float, is_explained: bool = False) ->
 
 
 def speaker(turn: Turn | Shown) -> str:
-    """Name who speaks in a part."""
-    stored = turn.stored
-    part = stored.part
+    """Name who speaks in a part; a prompt that no person typed is a task."""
+    part, link = turn.stored.part, turn.stored.link
     if part.kind is Kind.TOOL_CALL:
-        return one_line(part.tool or "tool")
-    if part.kind is Kind.PROMPT and (stored.link.places[0].agent or part.role is not Role.USER):
+        return _tool(one_line(part.tool or ""))
+    if part.kind is Kind.PROMPT and (link.is_sidechain or link.places[0].agent or part.role is not Role.USER):
         return "task"
     return _SPEAKERS.get(part.kind, part.kind.value)
 
 
+def _tool(name: str) -> str:
+    """Name a tool; one of an MCP server, `mcp__server__tool`, without the server."""
+    return (name.rpartition("__")[2] if name.startswith("mcp__") else name) or "tool"
+
+
+def _column(name: str, width: int) -> str:
+    """Fill a name up to a width, which a long one may exceed until it is cut."""
+    return padded(cut(name, SPEAKER_WIDTH), width) + " "
+
+
 def _result(rank: int, result: Result, width: int, now: float) -> Iterator[str]:
+    """Show a session: what was said before the hit, the hit, what was said after it, and what else answers."""
     best = result.best
     room = width - len(INDENT)
     title = one_line(result.session.title if result.session and result.session.title else "(no title)")
     yield f"{click.style(f'{rank:>2}', bold=True)}  {click.style(cut(title, room), bold=True)}"
     yield INDENT + click.style(cut(_about(result, now), room), dim=True)
     before = list(takewhile(lambda turn: not turn.is_hit, result.thread))
-    for turn in before[-1:]:
-        yield INDENT + click.style(_line(turn, room), dim=True)
-    yield from _said(best, room)
-    for other in result.others:
-        yield from _said(other, room, most_lines=1)
-    yield INDENT + click.style(best.stored.id, dim=True)
+    yield from (INDENT + _around(turn, room) for turn in before)
+    yield from (INDENT + line for line in _hit(best, room))
+    yield from (INDENT + _around(turn, room) for turn in result.thread[len(before) + 1 :])
+    seen = {turn.stored.id for turn in result.thread}
+    yield from (INDENT + _other(other, room) for other in result.others if other.stored.id not in seen)
+    yield INDENT + click.style(one_line(best.stored.id), dim=True)
 
 
 def _about(result: Result, now: float) -> str:
@@ -70,54 +88,43 @@ def _about(result: Result, now: float) -> str:
     stored, session = result.best.stored, result.session
     project = (session.project if session else None) or stored.link.context.cwd or "no project"
     home = stored.link.places[0]
+    # Titles have no time of their own.
+    time = stored.link.time or (session.ended if session else None)
     others = {place.session for place in stored.link.places} - {home.session, None}
     about = [
-        project.rstrip("/\\").replace("\\", "/").rpartition("/")[2],
+        last_part(project),
         stored.link.context.branch,
         f"agent {home.agent}" if home.agent else "",
-        f"{day(stored.link.time)}, {age(stored.link.time, now)}" if stored.link.time else "no date",
+        f"{day(time)}, {age(time, now)}" if time else NO_DATE,
         f"also in {count(len(others), 'session')}" if others else "",
         "transcript gone" if session and session.is_gone else "",
     ]
     return " · ".join(one_line(item) for item in about if item)
 
 
-def _line(turn: Turn, width: int) -> str:
-    said = one_line(turn.stored.part.text[: width * 4])
-    return cut(f"{_name(turn)}{said}", width)
+def _around(turn: Turn, width: int) -> str:
+    """Show on a line what was said before or after a hit."""
+    said = one_line(turn.stored.part.text[: width * CHARACTERS_PER_COLUMN])
+    return click.style(cut(MARGIN + _column(speaker(turn), SPEAKER_WIDTH) + said, width), dim=True)
 
 
-def _said(shown: Shown, width: int, most_lines: int = 4) -> Iterator[str]:
-    """Show who speaks and the passage, marked, in lines that fit."""
-    style = "red" if shown.stored.part.is_error else "cyan"
-    room = width - SPEAKER_WIDTH - 1
-    lines = list(wrapped(marked(shown.passage), room))
-    if len(lines) > most_lines:
-        lines = [*lines[: most_lines - 1], _unfinished(lines[most_lines - 1], room)]
-    for number, line in enumerate(lines):
-        name = click.style(_name(shown), fg=style) if number == 0 else " " * (SPEAKER_WIDTH + 1)
-        yield f"{INDENT}{name}{line}"
+def _hit(shown: Shown, width: int) -> Iterator[str]:
+    """Show who speaks and the passage, marked, with the sign that `show` has for it."""
+    name = _column(speaker(shown), SPEAKER_WIDTH)
+    taken = len(MARGIN) + columns(name)
+    for number, line in enumerate(excerpt(shown.passage, width - taken, MOST_LINES)):
+        yield (HIT + _coloured(name, shown) if number == 0 else " " * taken) + line
 
 
-def _unfinished(line: str, width: int) -> str:
-    """End a line with an ellipsis, whether or not it must be cut for it."""
-    return f"{line} …" if columns(line) <= width - 2 else cut(line, min(width, columns(line) - 1))
+def _other(shown: Shown, width: int) -> str:
+    """Show another passage of the session on a line; it is not part of the conversation above it."""
+    name = _column(speaker(shown), SPEAKER_WIDTH + len(MARGIN) - len(ALSO))
+    (line,) = excerpt(shown.passage, width - len(ALSO) - columns(name), 1)
+    return click.style(ALSO, dim=True) + _coloured(name, shown) + line
 
 
-def _name(turn: Turn | Shown) -> str:
-    return padded(cut(speaker(turn), SPEAKER_WIDTH), SPEAKER_WIDTH + 1)
-
-
-def marked(passage: Passage) -> str:
-    """Mark what was asked for, and leave out what could command the terminal."""
-    pieces, position = [], 0
-    for start, end in passage.highlights:
-        # Word by word, because a line may end between them.
-        words = safe(passage.text[start:end]).split(" ")
-        found = " ".join(click.style(word, fg="yellow", bold=True) for word in words)
-        pieces += [safe(passage.text[position:start]), found]
-        position = end
-    return "".join((*pieces, safe(passage.text[position:])))
+def _coloured(name: str, shown: Shown) -> str:
+    return click.style(name, fg="red" if shown.stored.part.is_error else "cyan")
 
 
 def _why(shown: Shown) -> str:
@@ -142,13 +149,16 @@ def remarks(found: Answer) -> Iterator[str]:
     """Say what nothing held, what a pattern was not tried on, and what is not searchable yet."""
     if found.unseen:
         yield f"The pattern was not tried on {count(found.unseen, 'part')} that may match too; add words or filters."
-    for word, alike in found.suggestions.items():
-        yield f"No {one_line(word)!r} anywhere; did you mean {' or '.join(alike)}?"
+    yield from missing(found)
     if found.pending:
         yield f"{count(found.pending, 'part')} still to be indexed: searchkit index completes it."
 
 
-def footer(found: Answer) -> Iterator[str]:
-    """Say how much more there is, and what to type next."""
-    matches = count(found.total, "match", "matches")
-    yield f"{matches} in {found.seconds * 1000:.0f} ms. Next: searchkit show 1, searchkit resume 1"
+def footer(found: Answer, index: str | None = None) -> str:
+    """Say how much was found and shown, and what to type next; `index` is the one that was named, if any."""
+    sessions = {result.best.stored.link.places[0].session for result in found.results} - {None}
+    shown = count(len(found.results), "session" if len(sessions) == len(found.results) else "result")
+    took = f"{found.seconds * 1000:.0f} ms"
+    where = f" --index {shlex.quote(one_line(index))}" if index else ""
+    following = " · ".join(f"searchkit {command} 1{where}" for command in ("show", "resume"))
+    return f"{count(found.total, 'match', 'matches')}, {shown} shown, {took}. Next: {following}"

@@ -7,13 +7,15 @@ import click
 from searchkit import resume
 from searchkit.render.answer import speaker
 from searchkit.render.answer_json import turn_fields
-from searchkit.render.plain import age, count, day, one_line, safe
+from searchkit.render.plain import age, clock, count, day, minute, one_line, safe
 from searchkit.render.wrapped import cut, wrapped
 from searchkit.results import Conversation, Turn
 
 # Of a message that is not the one asked for, and of that one; a text is cut in its middle, where least is missed.
 MOST_LINES = 6
 MOST_LINES_OF_HIT = 60
+# Fewer lines than this are shown: saying that they are left out would take up most of their room.
+LEAST_LEFT_OUT = 4
 
 
 def lines(found: Conversation, width: int, now: float, is_full: bool) -> Iterator[str]:
@@ -22,10 +24,12 @@ def lines(found: Conversation, width: int, now: float, is_full: bool) -> Iterato
         yield click.style(cut(one_line(found.session.title or "(no title)"), width), bold=True)
         about = (found.session.project, found.session.branch, "transcript gone" if found.session.is_gone else "")
         yield click.style(cut(" · ".join(one_line(item) for item in about if item), width), dim=True)
+    date = None
     for turn in found.turns:
         yield ""
         time = turn.stored.link.time
-        when = f"{day(time)}, {age(time, now)}" if time else ""
+        is_same_day, date = day(time) == date, day(time)
+        when = "" if time is None else clock(time) if is_same_day else f"{minute(time)}, {age(time, now)}"
         name = click.style(speaker(turn), fg="red" if turn.stored.part.is_error else "cyan", bold=turn.is_hit)
         yield f"{'> ' if turn.is_hit else '  '}{name}  {click.style(when, dim=True)}".rstrip()
         yield from _text(turn, width - 2, is_full)
@@ -46,8 +50,8 @@ def fields(found: Conversation, is_full: bool) -> dict[str, object]:
 def _text(turn: Turn, width: int, is_full: bool) -> Iterator[str]:
     written = [line for row in safe(turn.stored.part.text).split("\n") for line in (list(wrapped(row, width)) or [""])]
     most = MOST_LINES_OF_HIT if turn.is_hit else MOST_LINES
-    if not is_full and len(written) > most:
-        left = len(written) - most
+    left = len(written) - most
+    if not is_full and left >= LEAST_LEFT_OUT:
         written = [
             *written[: most - most // 3],
             f"... {count(left, 'line')} more (--full) ...",

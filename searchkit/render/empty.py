@@ -26,10 +26,17 @@ def reasons(found: Answer, values: Callable[[str], Sequence[str]], files_behind:
         near = ", ".join(map(one_line, value.nearest))
         hint = f"; {'did you mean' if value.are_near else 'there are'} {near}" if near else ""
         yield f"Nothing has {value.name}:{one_line(value.value)}{hint}."
-    for word, alike in found.suggestions.items():
-        yield f"No {one_line(word)!r} anywhere; did you mean {' or '.join(alike)}?"
+    yield from missing(found)
     if files_behind:
         files = count(files_behind, "file is", "files are")
         yield f"{files} newer than the index: searchkit index reads what is new."
     if found.pending:
         yield f"{count(found.pending, 'part')} still to be indexed: searchkit index completes it."
+
+
+def missing(found: Answer) -> Iterator[str]:
+    """Name the words that nothing holds, with those most like them."""
+    for word in found.missing:
+        alike = " or ".join(map(one_line, found.suggestions.get(word, ())))
+        hint = f"; did you mean {alike}?" if alike else "."
+        yield f"No {one_line(word)[:MOST_CHARACTERS]!r} anywhere{hint}"

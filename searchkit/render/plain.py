@@ -1,10 +1,11 @@
 """Words and numbers as people read them, safe for a terminal."""
 
 import re
-from datetime import UTC, datetime
+from datetime import UTC, datetime, tzinfo
 
 # Control characters, and those that turn the direction of writing: transcripts are hostile text.
 _UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff]")
+NO_DATE = "no date"
 _UNITS = ("B", "kB", "MB", "GB", "TB")
 _AGES = ((31_536_000, "y"), (2_592_000, "mo"), (86_400, "d"), (3_600, "h"), (60, "min"))
 
@@ -12,6 +13,11 @@ _AGES = ((31_536_000, "y"), (2_592_000, "mo"), (86_400, "d"), (3_600, "h"), (60,
 def safe(text: str) -> str:
     """Leave out what could command the terminal; line ends and tabs stay."""
     return _UNSAFE.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
+
+
+def escaped(json: str) -> str:
+    """Escape in the text of JSON what could command a terminal; parsed, it is the same value."""
+    return _UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", json)
 
 
 def one_line(text: str) -> str:
@@ -43,16 +49,43 @@ def count(number: int, thing: str, things: str | None = None) -> str:
 
 
 def stamp(milliseconds: int | None) -> str | None:
-    """Write a point in time as transcripts do."""
+    """Write a point in time as transcripts do, if the calendar holds it."""
     if milliseconds is None:
         return None
-    moment = datetime.fromtimestamp(milliseconds / 1000, UTC)
-    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    moment = _moment(milliseconds, UTC)
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z") if moment else None
 
 
 def day(milliseconds: int | None) -> str:
     """Write a day in the user's time zone."""
-    return datetime.fromtimestamp(milliseconds / 1000).strftime("%Y-%m-%d") if milliseconds else "no date"
+    moment = _moment(milliseconds) if milliseconds else None
+    return moment.strftime("%Y-%m-%d") if moment else NO_DATE
+
+
+def minute(milliseconds: int | None) -> str:
+    """Write a day and the time of day in the user's time zone."""
+    moment = _moment(milliseconds) if milliseconds else None
+    return moment.strftime("%Y-%m-%d %H:%M") if moment else NO_DATE.ljust(len("2026-03-01 10:00"))
+
+
+def clock(milliseconds: int) -> str:
+    """Write the time of day in the user's time zone."""
+    moment = _moment(milliseconds)
+    return moment.strftime("%H:%M") if moment else ""
+
+
+def lasting(started: int | None, ended: int | None) -> str:
+    """Write how long something lasted, if that was more than a minute."""
+    seconds = (ended - started) / 1000 if started is not None and ended is not None else 0
+    for length, unit in _AGES[-3:]:
+        if seconds >= length:
+            return f"{seconds // length:.0f} {unit}"
+    return ""
+
+
+def last_part(path: str) -> str:
+    """Return the last part of a path of whatever system, or all of what has none."""
+    return path.rstrip("/\\").replace("\\", "/").rpartition("/")[2] or path
 
 
 def age(milliseconds: int | None, now: float) -> str:
@@ -64,3 +97,11 @@ def age(milliseconds: int | None, now: float) -> str:
         if seconds >= length:
             return f"{seconds // length:.0f} {unit} ago"
     return "just now"
+
+
+def _moment(milliseconds: int, zone: tzinfo | None = None) -> datetime | None:
+    """Return a moment in a time zone, the user's if none is given; at its ends the calendar lacks some of them."""
+    try:
+        return datetime.fromtimestamp(milliseconds / 1000, zone)
+    except (OverflowError, ValueError, OSError):
+        return None

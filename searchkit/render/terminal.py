@@ -1,13 +1,13 @@
 """What people see in a terminal: lines of text, marked up only where colour is wanted."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import click
 
 from searchkit.nearest import Unknown
-from searchkit.render.plain import age, count, day, one_line, safe, size
+from searchkit.render.plain import count, last_part, lasting, minute, one_line, safe, size
 from searchkit.render.wrapped import cut
 from searchkit.results import Status
 from searchkit.types import Finding, Session
@@ -15,6 +15,8 @@ from searchkit.types import Finding, Session
 if TYPE_CHECKING:
     from searchkit.ingest import Summary
 
+# Of an id, unless more are needed to tell it from others.
+LEAST_CHARACTERS_OF_ID = 8
 # Findings of one kind that are shown before "and so many more".
 EXAMPLES = 3
 LABEL_WIDTH = 12
@@ -27,20 +29,34 @@ _PLURALS = {"hook_progress": "hook progress", "empty_thinking": "empty thinking"
 }
 
 
-def sessions(found: list[Session], width: int, now: float) -> Iterator[str]:
-    """Show a session on two lines."""
+def sessions(found: Sequence[Session], width: int) -> Iterator[str]:
+    """Show a session on two lines: when it ended and its title, and what else tells it from others."""
+    short = _beginnings([session.id for session in found])
     for session in found:
-        yield click.style(cut(one_line(session.title or "(no title)"), width), bold=True)
+        title = one_line(session.title or "(no title)")
+        yield cut(f"{minute(session.ended)}  {click.style(title, bold=True)}", width)
         about = [
-            session.id,
-            one_line(session.project or "no project"),
+            one_line(short[session.id]),
+            one_line(last_part(session.project) if session.project else "no project"),
             one_line(session.branch or ""),
             count(session.prompts, "prompt"),
             count(session.agents, "agent") if session.agents else "",
-            f"{day(session.ended)}, {age(session.ended, now)}" if session.ended else "",
+            lasting(session.started, session.ended),
             "transcript gone" if session.is_gone else "",
         ]
         yield "  " + click.style(cut(" · ".join(item for item in about if item), width - 2), dim=True)
+
+
+def _beginnings(ids: Iterable[str]) -> dict[str, str]:
+    """Shorten ids to as many characters as tell each from the others."""
+    ordered = ["", *sorted(set(ids)), ""]
+    short = {}
+    for before, id, after in zip(ordered, ordered[1:], ordered[2:], strict=False):
+        length = LEAST_CHARACTERS_OF_ID
+        while length < len(id) and id[:length] in (before[:length], after[:length]):
+            length += 1
+        short[id] = id[:length]
+    return short
 
 
 def unknown(found: Iterable[Unknown]) -> Iterator[str]:

@@ -8,7 +8,7 @@ import click
 
 # A colour code counts as a character without width.
 _CHARACTERS = re.compile("\x1b\\[[0-9;]*m|.", re.DOTALL)
-_RESET = "\x1b[0m"
+RESET = "\x1b[0m"
 
 
 def columns(text: str) -> int:
@@ -17,6 +17,18 @@ def columns(text: str) -> int:
     if plain.isascii():
         return len(plain)
     return sum(_columns(character) for character in plain)
+
+
+def fitting(text: str, width: int) -> int:
+    """Count the characters at the beginning of a text that fit in so many columns; there are no colour codes in it."""
+    if text.isascii():
+        return min(len(text), max(0, width))
+    used = 0
+    for number, character in enumerate(text):
+        used += _columns(character)
+        if used > width:
+            return number
+    return len(text)
 
 
 def wrapped(text: str, width: int) -> Iterator[str]:
@@ -44,7 +56,11 @@ def cut(text: str, width: int) -> str:
         if used > max(1, width - 1):
             break
         kept.append(character)
-    return "".join(kept) + "…" + (_RESET if "\x1b" in text else "")
+    written = "".join(kept)
+    if written.rstrip().endswith("…"):
+        # The text has one of its own where it is cut.
+        written = written.rstrip(" …") + " "
+    return written + "…" + (RESET if "\x1b" in text else "")
 
 
 def _pieces(word: str, width: int) -> Iterator[str]:
