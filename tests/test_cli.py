@@ -236,7 +236,7 @@ def test_prune_says_first_and_forgets_only_when_told(home: Home, run: Run) -> No
     dry = run("prune", "--session", SESSION, "--dry-run")
     unasked = run("prune", "--session", SESSION)
     kept = run("search", "slow")
-    done = run("prune", "--session", SESSION, "--yes")
+    done = run("prune", "--session", SESSION[:8], "--yes")
 
     assert (0, True, 2, 0) == (dry.status, SESSION[:8] in dry.out, unasked.status, kept.status)
     assert (0, 1, 0) == (done.status, run("search", "slow").status, run("search", "something").status)

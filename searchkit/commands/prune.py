@@ -6,6 +6,7 @@ import time
 import click
 
 from searchkit.commands import NOTHING_FOUND
+from searchkit.commands.meant import meant
 from searchkit.commands.options import common
 from searchkit.commands.printing import print_json, print_lines, width
 from searchkit.engine import Engine
@@ -21,7 +22,7 @@ DAY_SECONDS = 86_400
 @common
 @click.option("--older-than", metavar="DAYS", type=click.IntRange(1), help="Sessions that ended longer ago than this.")
 @click.option("--project", help="Sessions of projects whose path holds this.")
-@click.option("--session", "ids", multiple=True, help="This session; may be repeated.")
+@click.option("--session", "ids", multiple=True, help="This session, by its id or its beginning; may be repeated.")
 @click.option("--gone", is_flag=True, help="Sessions whose transcript is no longer on disk.")
 @click.option("--yes", is_flag=True, help="Do it without asking.")
 @click.option("--dry-run", is_flag=True, help="Only say what would be forgotten.")
@@ -45,10 +46,11 @@ def prune(
     before = int((time.time() - older_than * DAY_SECONDS) * 1000) if older_than else None
     filters = (Filter(name="project", values=(project,)),) if project else ()
     with Engine(index) as engine:
+        wanted = {meant(engine, one).id for one in ids}
         chosen = [
             session
             for session in engine.sessions(Condition(filters=filters))
-            if (not ids or session.id in ids)
+            if (not wanted or session.id in wanted)
             and (not gone or session.is_gone)
             and (before is None or (session.ended or 0) < before)
         ]

@@ -188,7 +188,7 @@ class EmbeddedBackend(Catalog):
         narrowing = []
         if query.condition.filters or query.condition.periods:
             with self._reading():
-                narrow = Narrowing(self._connection, self._unpacker, keyword.schema)
+                narrow = Narrowing(self._connection, self._unpacker, keyword.schema, self._kept().meant)
                 narrowing = narrow.clauses(query.condition)
         return finding.Search(searcher, keyword.schema, asked, narrowing)
 

@@ -15,7 +15,7 @@ from searchkit.backends.embedded.keys import parse_part_id, uuid_key
 from searchkit.backends.embedded.names import Names, last_number
 from searchkit.backends.embedded.texts import Unpacker
 from searchkit.errors import IndexDamaged, IndexMissing, IndexUnwritable
-from searchkit.questions import Condition
+from searchkit.questions import Condition, Filter
 from searchkit.types import Counts, Fact, Figures, Finding, Grouping, Heading, Link, Session, Usage
 
 # Chunks of 20 to 30 kB lie better in large pages, and a commit writes a third fewer of them than of 4 kB.
@@ -35,6 +35,17 @@ _OUTSIDE = frozenset(
     {sqlite3.SQLITE_FULL, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM}
     | {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
 )
+
+
+class Kept:
+    """What many searches ask for, good until somebody writes."""
+
+    def __init__(self, version: int) -> None:
+        """Begin with nothing, at a version of the database."""
+        self.version = version
+        self.headings: dict[str, Heading] = {}
+        self.summaries: dict[int, str] | None = None
+        self.meant: dict[Filter, frozenset[int]] = {}
 
 
 class Catalog:
@@ -58,10 +69,7 @@ class Catalog:
                 raise
         self._names = Names(self._connection)
         self._unpacker = Unpacker(self._connection)
-        # Asked for by every search, and good until somebody writes.
-        self._headings: dict[str, Heading] = {}
-        self._headings_version = 0
-        self._summaries: dict[int, str] = {}
+        self._keeping = Kept(0)
 
     def checkpoints(self) -> Mapping[str, bytes]:
         """Return the checkpoint of every file that was read."""
@@ -163,16 +171,15 @@ class Catalog:
     def headings(self, ids: Sequence[str], /) -> dict[str, Heading]:
         """Return what the sessions with these ids are known by; a missing one is left out."""
         with self._reading():
-            version = self._connection.execute("PRAGMA data_version").fetchone()[0]
-            if version != self._headings_version:
-                self._headings, self._headings_version = {}, version
-                self._summaries = telling.summaries_of(self._connection)
-            wanted = [id for id in ids if id not in self._headings]
+            kept = self._kept()
+            wanted = [id for id in ids if id not in kept.headings]
             if wanted:
+                if kept.summaries is None:
+                    kept.summaries = telling.summaries_of(self._connection)
                 chosen = choosing.named(self._connection, wanted)
-                found = telling.headings(self._connection, self._unpacker, chosen, self._summaries).values()
-                self._headings.update({heading.id: heading for heading in found})
-            return {id: self._headings[id] for id in ids if id in self._headings}
+                found = telling.headings(self._connection, self._unpacker, chosen, kept.summaries).values()
+                kept.headings.update({heading.id: heading for heading in found})
+            return {id: kept.headings[id] for id in ids if id in kept.headings}
 
     def facts(self, session: str, /) -> list[Fact]:
         """Return what is known of a session and its agents."""
@@ -257,6 +264,13 @@ class Catalog:
         else:
             self._complete_indexes()
 
+    def _kept(self) -> Kept:
+        """Return what earlier searches looked up, unless somebody has written since."""
+        version = self._connection.execute("PRAGMA data_version").fetchone()[0]
+        if version != self._keeping.version:
+            self._keeping = Kept(version)
+        return self._keeping
+
     def _sync(self) -> None:
         """Bring what was committed to the disk, so that it outlasts a power failure, too."""
         with _mapped(self._path):
@@ -290,7 +304,7 @@ class Catalog:
     def _transaction(self) -> Iterator[None]:
         with _mapped(self._path):
             self._connection.execute("BEGIN IMMEDIATE")
-            self._headings_version = 0
+            self._keeping = Kept(0)
             try:
                 yield
                 self._connection.execute("COMMIT")

@@ -15,7 +15,7 @@ from searchkit.backends.embedded.stopwords import STOP_WORDS
 from searchkit.questions import Match, Query, Term
 
 # A passage is cut around the first of so many, so far into a text, and nobody reads more of them.
-MOST_MARKS = 200
+MOST_MARKS = 60
 MOST_CHARACTERS = 200_000
 # For a pattern in one text: a page of results has some ten of them.
 PATTERN_SECONDS = 0.1

@@ -5,7 +5,7 @@ always current; the keyword index only knows numbers.
 """
 
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 
 import tantivy
 
@@ -34,8 +34,15 @@ _OF_CALLS = "SELECT id FROM parts WHERE call IN"
 class Narrowing:
     """Builds the queries for one catalog and one index."""
 
-    def __init__(self, connection: sqlite3.Connection, unpacker: Unpacker, schema: tantivy.Schema) -> None:
-        """Look values up through `connection`."""
+    def __init__(
+        self,
+        connection: sqlite3.Connection,
+        unpacker: Unpacker,
+        schema: tantivy.Schema,
+        known: dict[Filter, frozenset[int]],
+    ) -> None:
+        """Look values up through `connection`, sessions only where they are not `known`."""
+        self._known = known
         self._connection = connection
         self._unpacker = unpacker
         self._schema = schema
@@ -53,7 +60,9 @@ class Narrowing:
 
     def _meant(self, filter: Filter) -> tantivy.Query:
         if filter.name in _OF_SESSIONS:
-            within = self._in_sessions(choosing.meant(self._connection, self._unpacker, filter))
+            if filter not in self._known:
+                self._known[filter] = frozenset(choosing.meant(self._connection, self._unpacker, filter))
+            within = self._in_sessions(self._known[filter])
             return _any([within, self._outside_sessions(filter)]) if filter.name == "project" else within
         if filter.name == "file":
             return self._numbers("part", self._touching(filter))
@@ -70,7 +79,7 @@ class Narrowing:
         values = KINDS if filter.name == "kind" else ROLES
         return self._numbers(filter.name, choosing.matching(filter, ((n, v.value) for n, v in enumerate(values))))
 
-    def _in_sessions(self, sessions: set[int]) -> tantivy.Query:
+    def _in_sessions(self, sessions: Set[int]) -> tantivy.Query:
         rows = rows_in(self._connection, _GUESTS, sorted(sessions))
         guests = {part for part, home in rows if home not in sessions}
         return _any([self._numbers("session", sessions), *([self._numbers("part", guests)] if guests else [])])

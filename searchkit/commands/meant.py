@@ -1,0 +1,31 @@
+"""Which session is meant by what was typed."""
+
+from searchkit.commands.last import is_number, recall
+from searchkit.engine import Engine
+from searchkit.errors import UsageError
+from searchkit.questions import Condition, Filter
+from searchkit.render.plain import day, one_line
+from searchkit.types import Session
+
+# Sessions that are listed where a beginning of an id could mean several.
+MOST_CANDIDATES = 10
+
+
+def meant(engine: Engine, asked: str) -> Session:
+    """Find the session that an id, its beginning or the number of a result means, or say which could be."""
+    if is_number(asked):
+        asked = recall(engine.settings.index, int(asked)).session or ""
+        if not asked:
+            raise UsageError("that result belongs to no session", "searchkit sessions lists those there are")
+    named = engine.named([asked])
+    if asked in named:
+        return named[asked]
+    condition = Condition(filters=(Filter(name="session", values=(asked,)),))
+    found = engine.sessions(condition, MOST_CANDIDATES + 1) if asked else []
+    if len(found) == 1:
+        return found[0]
+    if not found:
+        raise UsageError(f"no session has an id that begins with {one_line(asked)!r}", "searchkit sessions lists them")
+    listed = [f"{one.id}  {day(one.ended)}  {one_line(one.title or '')[:60]}" for one in found[:MOST_CANDIDATES]]
+    more = ["and more"] if len(found) > MOST_CANDIDATES else []
+    raise UsageError(f"several sessions have an id that begins with {one_line(asked)!r}", "\n  ".join(listed + more))
