@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from searchkit import Engine
-from searchkit.errors import IndexDamaged, IndexMissing
+from searchkit.errors import IndexDamaged, IndexMissing, IndexUnwritable
 from tests.transcript import Home
 
 SESSION = "11111111-1111-4111-8111-111111111111"
@@ -127,3 +127,13 @@ def test_project_of_what_has_no_session_is_a_filter_too(home: Home, tmp_path: Pa
         totals = [engine.search(f"wombat {one}").total for one in ("project:shop", "project:web", "-project:shop")]
 
     assert [1, 0, 0] == totals
+
+
+def test_words_that_cannot_be_removed_are_told(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is said to be forgotten while its words stay on the disk."""
+    monkeypatch.setattr(shutil, "rmtree", lambda path, ignore_errors: None)
+
+    with pytest.raises(IndexUnwritable):
+        engine.prune([SESSION])
+
+    assert ["find the slow query"] == found(engine, "slow")

@@ -22,7 +22,7 @@ from searchkit.backends.embedded.matching import Matcher
 from searchkit.backends.embedded.narrowing import Narrowing
 from searchkit.backends.embedded.schema import SIDECHAIN
 from searchkit.backends.embedded.spelling import similar
-from searchkit.errors import IndexDamaged, IndexFault, IndexMissing
+from searchkit.errors import IndexDamaged, IndexFault, IndexMissing, IndexUnwritable
 from searchkit.questions import Condition, Query
 from searchkit.types import Finding
 
@@ -104,6 +104,11 @@ class EmbeddedBackend(Catalog):
         """Throw the derived stores away; `follow` makes them anew from the catalog."""
         self._release_keyword()
         shutil.rmtree(self._keyword_directory, ignore_errors=True)
+        if self._keyword_directory.exists():
+            # Whoever forgets a session must know that its words are still there.
+            raise IndexUnwritable(
+                f"cannot remove {self._keyword_directory}", "give yourself permission there, then run this again"
+            )
 
     def forget(self, sessions: Sequence[str], /) -> None:
         """Remove sessions and all that only they hold; first of all the words of the derived stores."""
