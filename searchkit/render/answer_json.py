@@ -23,6 +23,7 @@ def answer(found: Answer, mode: str = "keyword", is_full: bool = False) -> Field
         "results": results(found.results, is_full),
         "empty_because": empty_because(found),
         "hidden_by_filters": found.hidden,
+        "unseen": found.unseen,
         "missing": list(found.missing),
         "did_you_mean": {word: list(alike) for word, alike in found.suggestions.items()},
         "notes": list(found.query.notes),
