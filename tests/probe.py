@@ -26,6 +26,13 @@ class Line(NamedTuple):
     is_error: bool = False
 
 
+class Probed(NamedTuple):
+    """The records that were written, and what searches them."""
+
+    engine: Engine
+    records: dict[str, Record]
+
+
 def marker(name: str) -> str:
     """Return a word for a probe: the same every time, no form of another, and in no language."""
     digest = hashlib.sha256(name.encode()).digest()

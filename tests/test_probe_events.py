@@ -5,11 +5,10 @@ from typing import Any
 
 import pytest
 
-from searchkit import Engine
 from searchkit.questions import Condition, Filter
 from searchkit.types import Kind
 from tests.answers import SESSION
-from tests.probe import Line, every, marker, only, searched, state, write_lines
+from tests.probe import Line, Probed, every, marker, only, searched, state, write_lines
 from tests.transcript import Home, Record, Transcript
 
 ASIDE = "99999999-9999-4999-8999-999999999999"
@@ -188,14 +187,6 @@ TRACKED: dict[str, Write] = {
     ),
     "change of a file": state("file-history-delta", messageId="m", trackingPath=None),
 }
-
-
-class Probed:
-    """The records that were written, and what searches them."""
-
-    def __init__(self, engine: Engine, records: dict[str, Record]) -> None:
-        """Keep both."""
-        self.engine, self.records = engine, records
 
 
 @pytest.fixture(scope="module")

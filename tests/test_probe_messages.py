@@ -5,10 +5,9 @@ from typing import Any
 
 import pytest
 
-from searchkit import Engine
 from searchkit.types import Kind
 from tests.answers import SESSION
-from tests.probe import Line, every, marker, only, searched, write_lines
+from tests.probe import Line, Probed, every, marker, only, searched, write_lines
 from tests.transcript import Home, Record, Transcript
 
 PNG = "iVBORw0KGgo" + "A" * 400
@@ -191,14 +190,6 @@ LEFT_OUT = {
     ),
     "name of a tool that could be used": resulting([{"type": "tool_reference", "tool_name": "%"}]),
 }
-
-
-class Probed:
-    """The records that were written, and what searches them."""
-
-    def __init__(self, engine: Engine, records: dict[str, Record]) -> None:
-        """Keep both."""
-        self.engine, self.records = engine, records
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ from datetime import datetime
 from searchkit.backends.embedded import sessions as telling
 from searchkit.backends.embedded.asking import rows_in
 from searchkit.backends.embedded.finding import Search, wanted
-from searchkit.backends.embedded.keyword import ERROR, SIDECHAIN
+from searchkit.backends.embedded.keyword import IS_ERROR, IS_SIDECHAIN
 from searchkit.backends.embedded.schema import KINDS, ROLES
 from searchkit.backends.embedded.texts import Unpacker
 from searchkit.errors import UsageError
@@ -36,7 +36,7 @@ def facet(search: Search, connection: sqlite3.Connection, unpacker: Unpacker, na
         return _named(_counts(search, name), {number: value.value for number, value in enumerate(known)})
     if name == "is":
         of_kind = {SUMMARY: _counts(search, "kind").get(KINDS.index(Kind.SUMMARY), 0)}
-        states = {ERROR: "error", SIDECHAIN: "sidechain", SUMMARY: "summary"}
+        states = {IS_ERROR: "error", IS_SIDECHAIN: "sidechain", SUMMARY: "summary"}
         counts = _counts(search, "state") | of_kind
         return _named({number: count for number, count in counts.items() if count}, states)
     if name in ("tool", "agent"):

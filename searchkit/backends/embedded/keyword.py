@@ -20,7 +20,7 @@ TEXT = "text"
 # Whole numbers by which parts are filtered, counted and sorted.
 NUMBERS = ("part", "kind", "role", "session", "tool", "context", "agent", "state", "time")
 # What `state` says of a part.
-ERROR, SIDECHAIN = 1, 2
+IS_ERROR, IS_SIDECHAIN = 1, 2
 # The heap bounds what is held before a flush. With two threads, indexing beside reading took no less time.
 HEAP_BYTES = 48 << 20
 _ANALYZER_NAME = "searchkit"
@@ -178,9 +178,9 @@ def _document(part: Indexed) -> tantivy.Document:
     if part.time is not None:
         document.add_integer("time", part.time)
     if part.is_error:
-        document.add_integer("state", ERROR)
+        document.add_integer("state", IS_ERROR)
     if part.is_sidechain:
-        document.add_integer("state", SIDECHAIN)
+        document.add_integer("state", IS_SIDECHAIN)
     return document
 
 

@@ -10,6 +10,7 @@ import tantivy
 
 from searchkit.backends.embedded.analysis import is_unspaced, name_parts, words
 from searchkit.backends.embedded.forms import forms, fuzzy_distance
+from searchkit.backends.embedded.joining import all_of, any_of
 from searchkit.backends.embedded.keyword import TEXT
 from searchkit.backends.embedded.patterns import for_term, pieces, spans_words
 from searchkit.backends.embedded.running import is_runnable
@@ -131,7 +132,7 @@ class Matcher:
                 nothing = tantivy.Query.empty_query()
                 asked.required.append(Unit(clause.terms[0].text, 0.0, 0.0, nothing, nothing))
             return
-        unit = units[0] if len(units) == 1 else _any_of(units)
+        unit = units[0] if len(units) == 1 else _alternatives_of(units)
         (asked.required if clause.is_required else asked.wanted).append(unit)
 
     def _unit(self, term: Term) -> Unit | None:
@@ -182,7 +183,7 @@ class Matcher:
             boost = common / self._rarity(frequencies[form]) + (TYPED_BONUS if form == word else 0.0)
             ranking.append(tantivy.Query.boost_query(self._term(form), weight * boost))
         maximum = common + (TYPED_BONUS * self._rarity(frequencies[word]) if word in chosen else 0.0)
-        return Unit(word, weight * common, weight * maximum, _best_of(ranking), _any(map(self._term, chosen)))
+        return Unit(word, weight * common, weight * maximum, _best_of(ranking), any_of(map(self._term, chosen)))
 
     def _hashes(self, word: str) -> Iterable[str]:
         """Yield the longer hashes that begin like this one, and the short forms of a long one."""
@@ -206,7 +207,7 @@ class Matcher:
             return None
         holding = tantivy.Query.regex_query(self._schema, TEXT, f"{re.escape(last)}.*")
         if before:
-            holding = _all_of([holding, *map(self._term, before)])
+            holding = all_of([holding, *map(self._term, before)])
         frequencies = dict(found)
         common = self._rarity(sum(frequencies.values()))
         boosts = ((term, common / self._rarity(count)) for term, count in frequencies.items())
@@ -233,7 +234,7 @@ class Matcher:
             # Whatever else was asked for decides what is looked at first.
             everything = tantivy.Query.all_query()
             return Unit(text, worth, worth, tantivy.Query.const_score_query(everything, 0.0), everything)
-        holding = _all_of(tantivy.Query.regex_query(self._schema, TEXT, one) for one in wanted)
+        holding = all_of(tantivy.Query.regex_query(self._schema, TEXT, one) for one in wanted)
         return Unit(text, worth, worth, tantivy.Query.const_score_query(holding, worth), holding)
 
     def _term(self, word: str) -> tantivy.Query:
@@ -292,26 +293,15 @@ def _rarest(asked: Asked) -> Asked:
     return asked._replace(wanted=rarest, extras=[])
 
 
-def _any_of(units: Sequence[Unit]) -> Unit:
+def _alternatives_of(units: Sequence[Unit]) -> Unit:
     return Unit(
         " OR ".join(unit.word for unit in units),
         max(unit.worth for unit in units),
         max(unit.maximum for unit in units),
         tantivy.Query.disjunction_max_query([unit.ranking for unit in units]),
-        _any(unit.holding for unit in units),
+        any_of(unit.holding for unit in units),
     )
 
 
 def _best_of(queries: Sequence[tantivy.Query]) -> tantivy.Query:
     return queries[0] if len(queries) == 1 else tantivy.Query.disjunction_max_query(queries, FORMS_TOGETHER)
-
-
-def _any(queries: Iterable[tantivy.Query]) -> tantivy.Query:
-    several = list(queries)
-    return (
-        several[0] if len(several) == 1 else tantivy.Query.boolean_query([(tantivy.Occur.Should, q) for q in several])
-    )
-
-
-def _all_of(queries: Iterable[tantivy.Query]) -> tantivy.Query:
-    return tantivy.Query.boolean_query([(tantivy.Occur.Must, query) for query in queries])

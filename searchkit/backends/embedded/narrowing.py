@@ -5,13 +5,14 @@ always current; the keyword index only knows numbers.
 """
 
 import sqlite3
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Iterable, Set
 
 import tantivy
 
 from searchkit.backends.embedded import choosing
 from searchkit.backends.embedded.asking import rows_in
-from searchkit.backends.embedded.keyword import ERROR, SIDECHAIN
+from searchkit.backends.embedded.joining import all_of, any_of
+from searchkit.backends.embedded.keyword import IS_ERROR, IS_SIDECHAIN
 from searchkit.backends.embedded.schema import KINDS, ROLES
 from searchkit.backends.embedded.texts import Unpacker
 from searchkit.questions import Condition, Filter, Period, Span
@@ -63,7 +64,7 @@ class Narrowing:
             if filter not in self._known:
                 self._known[filter] = frozenset(choosing.meant(self._connection, self._unpacker, filter))
             within = self._in_sessions(self._known[filter])
-            return _any([within, self._outside_sessions(filter)]) if filter.name == "project" else within
+            return any_of([within, self._outside_sessions(filter)]) if filter.name == "project" else within
         if filter.name == "file":
             return self._numbers("part", self._touching(filter))
         if filter.name in ("branch", "model"):
@@ -75,21 +76,20 @@ class Narrowing:
                 found |= choosing.matching(filter, self._connection.execute(_AGENTS_BY_TYPE))
             return self._numbers(filter.name, found)
         if filter.name == "is":
-            return _any(self._state(value) for value in filter.values)
+            return any_of(self._state(value) for value in filter.values)
         values = KINDS if filter.name == "kind" else ROLES
         return self._numbers(filter.name, choosing.matching(filter, ((n, v.value) for n, v in enumerate(values))))
 
     def _in_sessions(self, sessions: Set[int]) -> tantivy.Query:
         rows = rows_in(self._connection, _GUESTS, sorted(sessions))
         guests = {part for part, home in rows if home not in sessions}
-        return _any([self._numbers("session", sessions), *([self._numbers("part", guests)] if guests else [])])
+        return any_of([self._numbers("session", sessions), *([self._numbers("part", guests)] if guests else [])])
 
     def _outside_sessions(self, filter: Filter) -> tantivy.Query:
         """Mean what belongs to no session and was written in the project."""
         rows = self._connection.execute("SELECT id, cwd FROM contexts WHERE cwd IS NOT NULL")
         contexts = self._numbers("context", choosing.matching(filter, rows))
-        both = [self._numbers("session", [0]), contexts]
-        return tantivy.Query.boolean_query([(tantivy.Occur.Must, one) for one in both])
+        return all_of([self._numbers("session", [0]), contexts])
 
     def _touching(self, filter: Filter) -> set[int]:
         paths = choosing.matching(filter, self._connection.execute("SELECT id, path FROM paths"))
@@ -100,10 +100,10 @@ class Narrowing:
     def _state(self, value: str) -> tantivy.Query:
         if value == "summary":
             return self._numbers("kind", [KINDS.index(Kind.SUMMARY)])
-        return self._numbers("state", [ERROR if value == "error" else SIDECHAIN])
+        return self._numbers("state", [IS_ERROR if value == "error" else IS_SIDECHAIN])
 
     def _during(self, period: Period) -> tantivy.Query:
-        return _any(self._span(span) for span in period.spans)
+        return any_of(self._span(span) for span in period.spans)
 
     def _span(self, span: Span) -> tantivy.Query:
         # A range must begin or end somewhere; what has no time is in none.
@@ -115,10 +115,3 @@ class Narrowing:
     def _numbers(self, name: str, numbers: Iterable[int]) -> tantivy.Query:
         wanted = sorted(numbers)
         return tantivy.Query.term_set_query(self._schema, name, wanted) if wanted else tantivy.Query.empty_query()
-
-
-def _any(queries: Iterable[tantivy.Query]) -> tantivy.Query:
-    several: Sequence[tantivy.Query] = list(queries)
-    return (
-        several[0] if len(several) == 1 else tantivy.Query.boolean_query([(tantivy.Occur.Should, q) for q in several])
-    )

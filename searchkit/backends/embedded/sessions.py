@@ -3,6 +3,8 @@
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 
+import msgspec
+
 from searchkit.backends.embedded.asking import rows_in
 from searchkit.backends.embedded.schema import IS_TYPED, KINDS
 from searchkit.backends.embedded.texts import Unpacker
@@ -23,13 +25,12 @@ iif(EXISTS ({_OWN}), NOT EXISTS ({_OWN} AND NOT is_gone), NOT EXISTS (
   WHERE records.session = sessions.id AND {_TRANSCRIPT} AND NOT is_gone))
 """
 _HEADINGS = f"SELECT id, name, ended, {_IS_GONE} FROM sessions WHERE id IN"
-_SESSIONS = f"""
-SELECT id, name, started, ended,
+_COUNTS = f"""
+SELECT id, started,
   (SELECT count(*) FROM records WHERE records.session = sessions.id),
   (SELECT count(*) FROM parts JOIN records ON records.id = record WHERE parts.session = sessions.id AND parts.{IS_TYPED}
    AND parts.kind = {KINDS.index(Kind.PROMPT)} AND records.agent IS NULL AND repeats IS NULL),
-  (SELECT count(DISTINCT agent) FROM files WHERE files.session = sessions.id AND kind = 'agent'),
-  {_IS_GONE}
+  (SELECT count(DISTINCT agent) FROM files WHERE files.session = sessions.id AND kind = 'agent')
 FROM sessions WHERE id IN
 """
 _NAMES = f"SELECT id FROM names WHERE name IN {('project', 'branch', *_GIVEN, *_MADE)}"
@@ -51,25 +52,9 @@ ORDER BY parts.kind, time, line, path, block, variant != 0, printf('%x', variant
 
 def sessions(connection: sqlite3.Connection, unpacker: Unpacker, numbers: Sequence[int]) -> list[Session]:
     """Return the sessions with these numbers, in this order."""
-    known = _known(connection, numbers)
-    are_titled = all(known[number].keys() & set(_GIVEN) for number in numbers)
-    summaries: dict[int, str] = {} if are_titled else summaries_of(connection)
-    found = {
-        number: Session(
-            id=name,
-            project=known[number].get("project"),
-            title=_title(connection, unpacker, number, known[number], summaries),
-            branch=known[number].get("branch"),
-            started=started,
-            ended=ended,
-            records=records,
-            prompts=prompts,
-            agents=agents,
-            is_gone=bool(is_gone),
-        )
-        for number, name, started, ended, records, prompts, agents, is_gone in rows_in(connection, _SESSIONS, numbers)
-    }
-    return [found[number] for number in numbers]
+    known = headings(connection, unpacker, numbers, summaries_of(connection) if numbers else {})
+    counted = {number: counts for number, *counts in rows_in(connection, _COUNTS, numbers)}
+    return [_session(known[number], *counted[number]) for number in numbers]
 
 
 def headings(
@@ -107,6 +92,11 @@ def titles(connection: sqlite3.Connection, unpacker: Unpacker) -> Iterator[tuple
         title = _title(connection, unpacker, number, known[number], summaries)
         if title:
             yield number, title
+
+
+def _session(heading: Heading, started: int | None, records: int, prompts: int, agents: int) -> Session:
+    known = msgspec.structs.asdict(heading)
+    return Session(**known, started=started, records=records, prompts=prompts, agents=agents)
 
 
 def _known(connection: sqlite3.Connection, numbers: Sequence[int]) -> dict[int, dict[str, str]]:
