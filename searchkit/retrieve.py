@@ -13,6 +13,7 @@ from searchkit.types import Kind
 CANDIDATES = 100
 # Where they lie in fewer sessions than are wanted, so many times more are looked at, twice at most.
 MORE_CANDIDATES = 5
+MOST_TRIES = 3
 # Of a session that is shown once.
 PASSAGES = 3
 # Passages of a session that are shown beside its best one say at least this share of what that one says.
@@ -34,7 +35,7 @@ def retrieve(
         reach = backend.reach()
         return Answer(query=query, results=(), total=0, parts=reach.searchable, pending=reach.pending)
     candidates = max(CANDIDATES, limit)
-    for _ in range(3):
+    for _ in range(MOST_TRIES):
         found = backend.keyword(query, candidates, order)
         ranked = (rank.rank if order is Order.RELEVANCE else rank.as_found)(found.hits, query)
         groups = rank.by_session(ranked, limit, PASSAGES) if is_grouped else rank.one_by_one(ranked, limit)

@@ -7,7 +7,7 @@ from itertools import takewhile
 import click
 
 from searchkit.render.bars import bars, padded
-from searchkit.render.empty import missing
+from searchkit.render.empty import missing, unfinished
 from searchkit.render.excerpt import excerpt
 from searchkit.render.plain import NO_DATE, age, count, day, last_part, one_line
 from searchkit.render.understood import understood
@@ -146,12 +146,9 @@ def facets(found: Answer, width: int) -> Iterator[str]:
 
 
 def remarks(found: Answer) -> Iterator[str]:
-    """Say what nothing held, what a pattern was not tried on, and what is not searchable yet."""
-    if found.unseen:
-        yield f"The pattern was not tried on {count(found.unseen, 'part')} that may match too; add words or filters."
+    """Say what nothing held, and what could not be looked at."""
     yield from missing(found)
-    if found.pending:
-        yield f"{count(found.pending, 'part')} still to be indexed: searchkit index completes it."
+    yield from unfinished(found)
 
 
 def footer(found: Answer, index: str | None = None) -> str:

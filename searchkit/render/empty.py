@@ -20,8 +20,6 @@ def reasons(found: Answer, values: Callable[[str], Sequence[str]], files_behind:
         yield f"Nothing matches with these filters; without them {count(found.hidden, 'part')} would."
     else:
         yield f"Nothing matches {text!r}."
-    if found.unseen:
-        yield f"The pattern was not tried on {count(found.unseen, 'part')} that may match; add words or filters."
     for value in unknown(found.query.condition, values):
         near = ", ".join(map(one_line, value.nearest))
         hint = f"; {'did you mean' if value.are_near else 'there are'} {near}" if near else ""
@@ -30,6 +28,13 @@ def reasons(found: Answer, values: Callable[[str], Sequence[str]], files_behind:
     if files_behind:
         files = count(files_behind, "file is", "files are")
         yield f"{files} newer than the index: searchkit index reads what is new."
+    yield from unfinished(found)
+
+
+def unfinished(found: Answer) -> Iterator[str]:
+    """Say what a pattern was not tried on, and what is not searchable yet."""
+    if found.unseen:
+        yield f"The pattern was not tried on {count(found.unseen, 'part')} that may match; add words or filters."
     if found.pending:
         yield f"{count(found.pending, 'part')} still to be indexed: searchkit index completes it."
 
