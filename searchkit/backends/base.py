@@ -18,6 +18,7 @@ from searchkit.types import (
     Kind,
     Link,
     Part,
+    Role,
     Session,
     Usage,
 )
@@ -32,6 +33,9 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
 
 
 Batch = Sequence[Entry]
+
+# What a person types, or a caller asks of an agent: it begins a turn.
+TYPED = frozenset({Kind.PROMPT, Kind.COMMAND})
 
 
 class Prepared(list[Entry]):
@@ -75,11 +79,48 @@ class Hit(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     coverage: float
 
 
-class Near(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """A part near a hit, by its key; its text is fetched only if it is to be shown."""
+class Step(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """A part of a conversation without its text, which is fetched by its key only if it is to be shown.
+
+    The path is that of a file which the call touched.
+    """
 
     key: int
+    uuid: str
     kind: Kind
+    role: Role
+    tool: str | None = None
+    call: str | None = None
+    path: str | None = None
+    is_error: bool = False
+
+    @property
+    def is_typed(self) -> bool:
+        """Say whether a person typed it, or a caller asked it of an agent."""
+        return self.role is Role.USER and self.kind in TYPED
+
+
+class Node(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """A record in its conversation, by a key of the backend's own, without its texts.
+
+    The parent of a record that begins after a compaction is its logical one. A parent that is not
+    there is missing. Numbers of files tell only which records lie in the same one.
+    """
+
+    key: int
+    uuid: str
+    type: str
+    parent: int | None
+    missing: str | None
+    response: int | None
+    file: int
+    line: int
+    time: int | None
+    session: str | None
+    agent: str | None
+    is_boundary: bool
+    is_sidechain: bool
+    steps: tuple[Step, ...] = ()
 
 
 class Found(msgspec.Struct, frozen=True, kw_only=True):
@@ -166,14 +207,32 @@ class Backend(Protocol):
     def keys(self, uuid: str, /) -> list[int]:
         """Return the keys of what a record says, in the order of its blocks."""
 
-    def chains(self, keys: Sequence[int], steps: int, is_back: bool, /) -> Mapping[int, Sequence[Near]]:
-        """Return the parts on the way from each part's record to its parents or first children, nearest first."""
-
     def children(self, uuid: str, /) -> list[Link]:
         """Return the records whose parent this is, in order of their homes."""
 
     def neighbours(self, uuid: str, before: int, after: int, /) -> list[Link]:
         """Return the records around one in its home file, that one included, in line order."""
+
+    def turns(self, keys: Sequence[int], before: int, after: int, /) -> Mapping[int, Sequence[Step]]:
+        """Return, for each of these parts, those of the turn that it is in and of so many before and after.
+
+        A turn begins with what a person typed and lies on the lines of a file up to the next such
+        record; what another agent or a sidechain says there is not of it. The turn before is the one
+        that the parent of its first record is in; the turn after is the next in the file, if its parent
+        is in this one. Lines that are far from a part are left out. Repeats are not among the parts.
+        """
+
+    def transcript(self, uuid: str, /) -> list[Node]:
+        """Return all records whose home is the same file as that of this one, in line order."""
+
+    def members(self, session: str, agent: str | None = None, /) -> list[Node]:
+        """Return the records that are in a session, or in one of its agents, in order; copies after others."""
+
+    def offspring(self, keys: Sequence[int], /) -> list[Node]:
+        """Return the records in other files whose parent is one of these, without their steps."""
+
+    def callers(self, calls: Sequence[str], /) -> Mapping[str, str]:
+        """Return the uuid of the record that made each of these tool calls; a missing one is left out."""
 
     def session_parts(self, session: str, agent: str | None = None, /) -> Iterator[Stored]:
         """Yield the parts of a session, or of one of its agents, in order; repeats included."""
