@@ -18,12 +18,12 @@ from searchkit.dates import LOCAL
 from searchkit.errors import SourceError, UsageError
 from searchkit.query import understand
 from searchkit.questions import Condition, Query
-from searchkit.results import Answer, Conversation, Status
+from searchkit.results import Answer, Status
 from searchkit.retrieve import retrieve
-from searchkit.thread import around
-from searchkit.types import Behind, Counts, Figures, Finding, Grouping, Kind, Session
+from searchkit.types import Behind, Counts, Figures, Finding, Grouping, Session, Standing
 
 if TYPE_CHECKING:
+    from searchkit.conversations import Conversation, Outline, Thread
     from searchkit.ingest import Progress, Summary
 
 
@@ -99,27 +99,40 @@ class Engine:
         query = words if isinstance(words, Query) else understand(words, now=datetime.now(LOCAL), filters=filters)
         return retrieve(self._open(), query, limit, order, is_grouped, turns, facets)
 
-    def show(self, uuid: str, before: int = 3, after: int = 3) -> Conversation:
-        """Return what a record says inside its conversation; the record is meant by its uuid or its beginning.
+    def messages(self, beginning: str) -> list[str]:
+        """Return the ids of messages that begin with a text, some of them where there are many."""
+        return self._open().beginning(beginning, MOST_MEANT + 1)
 
-        The id of a session, or a title, means the first thing that was said in it.
+    def thread(self, uuid: str) -> "Thread":
+        """Return the whole conversation around a record, without texts; the record is meant as in `show`."""
+        from searchkit.thread import thread
+
+        found = thread(self._open(), self._meant(uuid))
+        assert found is not None
+        return found
+
+    def show(
+        self, uuid: str, before: int = 1, after: int = 1, is_full: bool = False, with_agents: bool = False
+    ) -> "Conversation":
+        """Return the turn that a record is in, with so many turns before and after it.
+
+        The record is meant by its uuid or its beginning; the id of a session, or a title, means the
+        first thing that was said in it.
         """
-        backend = self._open()
-        meant = backend.beginning(uuid, MOST_MEANT + 1) or backend.opening(uuid)
-        if len(meant) != 1 and uuid not in meant:
-            some = "several messages have" if meant else "no message has"
-            more = " ..." if len(meant) > MOST_MEANT else ""
-            hint = "\n  ".join(meant[:MOST_MEANT]) + more if meant else "searchkit search shows ids; give more of one"
-            raise UsageError(f"{some} an id that begins with {uuid!r}", hint)
-        chosen = uuid if uuid in meant else meant[0]
-        turns = around(backend, chosen, before, after)
-        if turns and all(turn.stored.part.kind is Kind.TITLE for turn in turns):
-            # A title leads nowhere: the conversation it is the title of begins elsewhere.
-            opening = backend.opening(turns[0].stored.link.places[0].session or "")
-            turns = around(backend, opening[0], before, after) if opening else turns
-        homes = [turn.stored.link.places[0].session for turn in turns if turn.is_hit]
-        session = homes[0] if homes and homes[0] else ""
-        return Conversation(session=backend.headings([session]).get(session), turns=turns)
+        from searchkit.showing import conversation
+
+        found = conversation(self._open(), self._meant(uuid), before, after, is_full, with_agents)
+        assert found is not None
+        return found
+
+    def outline(self, session: str) -> "Outline":
+        """Return a whole session, turn by turn, with its branches and agents."""
+        from searchkit.outline import outline
+
+        found = outline(self._open(), session)
+        if found is None:
+            raise UsageError(f"there is no session {session!r}", "searchkit sessions lists those there are")
+        return found
 
     def sessions(self, condition: Condition | None = None, limit: int | None = None) -> list[Session]:
         """Return the sessions for which a condition holds, newest first."""
@@ -192,6 +205,22 @@ class Engine:
         if self._reader is not None:
             self._reader.close()
             self._reader = None
+
+    def _meant(self, uuid: str) -> str:
+        """Find the record that an id or its beginning means, or say which could be."""
+        backend = self._open()
+        meant = self.messages(uuid) or backend.opening(uuid)
+        if len(meant) != 1 and uuid not in meant:
+            some = "several messages have" if meant else "no message has"
+            more = " ..." if len(meant) > MOST_MEANT else ""
+            hint = "\n  ".join(meant[:MOST_MEANT]) + more if meant else "searchkit search shows ids; give more of one"
+            raise UsageError(f"{some} an id that begins with {uuid!r}", hint)
+        chosen = uuid if uuid in meant else meant[0]
+        link = backend.links([chosen])[chosen]
+        if link.standing is Standing.STATE:
+            # A title leads nowhere: the conversation it is the title of begins elsewhere.
+            return next(iter(backend.opening(link.places[0].session or "")), chosen)
+        return chosen
 
     def _open(self) -> EmbeddedBackend:
         if self._reader is None:

@@ -1,52 +1,183 @@
-"""The conversation around hits: what led to each, and what came of it."""
+"""The conversation around a record, as a person would want to read it, out of the catalog alone."""
 
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
 
-from searchkit.backends.base import Backend, Near, Stored
-from searchkit.results import Turn
-from searchkit.types import Kind
+from searchkit.backends.base import Backend, Node
+from searchkit.conversations import Agent, Branch, Reason, Thread
+from searchkit.graph import Graph, back, graph, is_turning, on, under
+from searchkit.types import Fact, Kind
 
-# Records without text stand between those with: so many more are looked at for each that is wanted.
-STEPS_PER_TURN = 3
-# What the conversation does not consist of.
-_ASIDE = frozenset({Kind.TITLE, Kind.SYSTEM, Kind.ATTACHMENT})
+# Lines that name the record with which a conversation goes on when it is reopened.
+_NAMING = frozenset({"last-prompt", "summary"})
 
 
-class Nearby(NamedTuple):
-    """The keys of the parts around a hit, in the order of the conversation."""
-
-    before: list[int]
-    after: list[int]
-
-
-def nearby(backend: Backend, keys: Sequence[int], turns: int) -> dict[int, Nearby]:
-    """Return, for each hit, up to so many parts before it and as many after it; their texts are not fetched."""
-    if not turns or not keys:
-        return {key: Nearby([], []) for key in keys}
-    before, after = (backend.chains(keys, turns * STEPS_PER_TURN, is_back) for is_back in (True, False))
-    return {key: Nearby(_nearest(before[key], turns)[::-1], _nearest(after[key], turns)) for key in keys}
-
-
-def around(backend: Backend, uuid: str, before: int, after: int) -> list[Turn]:
-    """Return what a record says with so many parts before it and after it."""
-    keys = backend.keys(uuid)
-    if not keys:
-        return []
-    earlier = _nearest(backend.chains(keys[:1], before * STEPS_PER_TURN, True)[keys[0]], before)[::-1]
-    later = _nearest(backend.chains(keys[-1:], after * STEPS_PER_TURN, False)[keys[-1]], after)
-    several = [*earlier, *keys, *later]
-    found = zip(several, backend.stored(several), strict=True)
-    return [Turn(stored=stored, is_hit=key in keys) for key, stored in found if stored is not None]
+def thread(backend: Backend, uuid: str) -> Thread | None:
+    """Return the thread of a record; None where there is no such record."""
+    key = backend.record(uuid)
+    if key is None:
+        return None
+    found = _loaded(backend, key)
+    here = found.nodes[key]
+    start = _start(found, key)
+    way = [*reversed(list(back(found, start))), start, *on(found, start)]
+    members = list(dict.fromkeys(told(found, way)))
+    return Thread(
+        record=uuid,
+        nodes=[found.nodes[one] for one in members],
+        branches=[*_branches(found, members), *_forks(backend, found, members)],
+        above=above(backend, here),
+        ending=_ending(found, way[0]),
+        left_at=_left_at(found, way[: way.index(start) + 1]),
+    )
 
 
-def turns_of(hit: int, near: Mapping[int, Nearby], parts: Mapping[int, Stored | None]) -> list[Turn]:
-    """Put the conversation around a hit together; what has gone meanwhile is left out."""
-    before, after = near.get(hit, ([], []))
-    found = ((key, parts.get(key)) for key in (*before, hit, *after))
-    return [Turn(stored=stored, is_hit=key == hit) for key, stored in found if stored is not None]
+def above(backend: Backend, here: Node) -> list[Agent]:
+    """Return the agents whose work a record is, outermost first."""
+    agents: list[Agent] = []
+    session, name = here.session, here.agent
+    while session is not None and name is not None and name not in {agent.name for agent in agents}:
+        agents.insert(0, agent_of(backend, session, name, backend.facts(session)))
+        caller = agents[0].caller
+        home = backend.links([caller])[caller].places[0] if caller else None
+        session, name = (home.session, home.agent) if home else (None, None)
+    return agents
 
 
-def _nearest(chain: Sequence[Near], turns: int) -> list[int]:
-    """Choose the parts next to a hit that belong to the conversation."""
-    return [near.key for near in chain if near.kind not in _ASIDE][:turns]
+def agents_by_call(backend: Backend, session: str) -> dict[str, Agent]:
+    """Return the agents of a session by the calls that started them."""
+    facts = backend.facts(session)
+    started = {fact.value: fact.agent for fact in facts if fact.name == "call" and fact.agent}
+    return {call: agent_of(backend, session, name, facts) for call, name in started.items()}
+
+
+def agent_of(backend: Backend, session: str, name: str, facts: Sequence[Fact]) -> Agent:
+    """Tell what is known of an agent."""
+    known = {fact.name: fact.value for fact in facts if fact.agent == name}
+    calls = [fact.value for fact in facts if fact.agent == name and fact.name == "call"]
+    callers = backend.callers(calls)
+    return Agent(
+        name=name,
+        session=session,
+        type=known.get("agent-type"),
+        description=known.get("description"),
+        caller=next((callers[call] for call in calls if call in callers), None),
+    )
+
+
+def leaves(facts: Iterable[Fact]) -> dict[str, int]:
+    """Return the records that a session was said to go on with, and the line on which that was said."""
+    return {fact.leaf: fact.line for fact in facts if fact.leaf and fact.name in _NAMING and fact.agent is None}
+
+
+def _loaded(backend: Backend, key: int) -> Graph:
+    """Load the file of a record, and those that its way back leads through."""
+    nodes = {node.key: node for node in backend.transcript(key)}
+    session = nodes[key].session
+    named = leaves(backend.facts(session) if session and nodes[key].agent is None else ())
+    while True:
+        found = graph(nodes.values(), named)
+        beyond = found.above.get([key, *back(found, key)][-1])
+        if beyond is None or beyond in nodes:
+            return found
+        nodes |= {node.key: node for node in backend.transcript(beyond)}
+
+
+def _start(found: Graph, key: int) -> int:
+    """Return the record from which the way goes on that a record belongs to.
+
+    The result of one of several parallel calls, or an aside, leads nowhere; its call, or another call of
+    the same response, does.
+    """
+    while True:
+        last = max(_exchange(found, key), key=lambda one: found.reach[one])
+        if found.reach[last] > found.reach[key]:
+            key = last
+            continue
+        before = found.above.get(key, -1)
+        is_before = before in found.nodes and found.nodes[before].file == found.nodes[key].file
+        if not is_before or found.reach[before] <= found.reach[key]:
+            return key
+        if any(is_turning(found.nodes[one]) for one in under(found, key)):
+            return key
+        key = before
+
+
+def told(found: Graph, way: Sequence[int]) -> Iterator[int]:
+    """Yield what belongs to a way, in the order of reading: responses whole, each call before its result, asides."""
+    on_way = set(way)
+    seen: set[int] = set()
+    for key in way:
+        if key in seen:
+            continue
+        several = list(dict.fromkeys(_exchange(found, key)))
+        seen.update(several)
+        yield from several
+        for one in several:
+            for child in found.below.get(one, ()):
+                if child in on_way or child in seen:
+                    continue
+                aside = list(under(found, child))
+                if seen.isdisjoint(aside) and not any(is_turning(found.nodes[one]) for one in aside):
+                    seen.update(aside)
+                    yield from aside
+
+
+def _exchange(found: Graph, key: int) -> Iterator[int]:
+    """Yield the records of the response that a record is of, each with the results of its calls."""
+    node = found.nodes[key]
+    response = (node.file, node.response) if node.response is not None else None
+    for block in found.responses.get(response, (key,)) if response else (key,):
+        yield block
+        for step in found.nodes[block].steps:
+            if step.kind is Kind.TOOL_CALL and step.call is not None:
+                yield from (one for one in found.answers.get(step.call, ()) if found.nodes[one].file == node.file)
+
+
+def _branches(found: Graph, told: Sequence[int]) -> Iterator[Branch]:
+    """Yield the other ways that lead off what is told."""
+    inside = set(told)
+    for key in told:
+        for child in found.below.get(key, ()):
+            several = [] if child in inside else [one for one in under(found, child) if one not in inside]
+            if not any(is_turning(found.nodes[one]) for one in several):
+                continue
+            yield Branch(
+                at=found.nodes[key].uuid,
+                first=found.nodes[child].uuid,
+                records=len(several),
+                ended=max((time for one in several if (time := found.nodes[one].time)), default=None),
+                is_abandoned=later_way(found, key, child) is not None,
+            )
+
+
+def _forks(backend: Backend, found: Graph, told: Sequence[int]) -> Iterator[Branch]:
+    """Yield the ways that go on in other sessions."""
+    for node in backend.offspring(told):
+        start = found.nodes[node.parent] if node.parent is not None else None
+        if start is not None and node.key not in found.nodes and node.session not in (start.session, None):
+            yield Branch(at=start.uuid, first=node.uuid, records=1, ended=node.time, session=node.session)
+
+
+def _ending(found: Graph, first: int) -> Reason | None:
+    """Say why there is nothing before the first record of a way, if there should be."""
+    if first in found.above:
+        return Reason.CYCLE
+    return Reason.MISSING if found.nodes[first].missing else None
+
+
+def _left_at(found: Graph, way: Sequence[int]) -> str | None:
+    """Return the last record of a way after which the conversation went on elsewhere."""
+    for key, child in zip(reversed(way[:-1]), reversed(way[1:]), strict=True):
+        if later_way(found, key, child) is not None:
+            return found.nodes[key].uuid
+    return None
+
+
+def later_way(found: Graph, key: int, child: int) -> int | None:
+    """Return a way from a record that was taken after this one, if there is such."""
+    file = found.nodes[child].file
+    for other in found.below.get(key, ()):
+        is_later = found.nodes[other].file == file and found.reach[other] > found.reach[child]
+        if is_later and any(is_turning(found.nodes[one]) for one in under(found, other)):
+            return other
+    return None

@@ -36,6 +36,9 @@ Batch = Sequence[Entry]
 
 # What a person types, or a caller asks of an agent: it begins a turn.
 TYPED = frozenset({Kind.PROMPT, Kind.COMMAND})
+# A search looks no further for what a person typed before or after a hit: half of all turns take
+# fewer than 20 lines, and a session can be one turn of 100,000.
+FAR_LINES = 400
 
 
 class Prepared(list[Entry]):
@@ -104,7 +107,8 @@ class Node(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """A record in its conversation, by a key of the backend's own, without its texts.
 
     The parent of a record that begins after a compaction is its logical one. A parent that is not
-    there is missing. Numbers of files tell only which records lie in the same one.
+    there is missing. Numbers of files tell only which records lie in the same one. A record without a
+    uuid of its own is no link: nothing leads to it.
     """
 
     key: int
@@ -118,6 +122,7 @@ class Node(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     time: int | None
     session: str | None
     agent: str | None
+    is_link: bool
     is_boundary: bool
     is_sidechain: bool
     steps: tuple[Step, ...] = ()
@@ -219,14 +224,21 @@ class Backend(Protocol):
         A turn begins with what a person typed and lies on the lines of a file up to the next such
         record; what another agent or a sidechain says there is not of it. The turn before is the one
         that the parent of its first record is in; the turn after is the next in the file, if its parent
-        is in this one. Lines that are far from a part are left out. Repeats are not among the parts.
+        is in this one. Lines that are more than `FAR_LINES` from a record that the turn was found by are
+        left out, and so are repeats, and records without a uuid unless they are asked for.
         """
 
-    def transcript(self, uuid: str, /) -> list[Node]:
-        """Return all records whose home is the same file as that of this one, in line order."""
+    def record(self, uuid: str, /) -> int | None:
+        """Return the key of a record, or None where there is none."""
+
+    def transcript(self, key: int, /) -> list[Node]:
+        """Return the records with a uuid in the home file of this one, and this one, in line order."""
 
     def members(self, session: str, agent: str | None = None, /) -> list[Node]:
-        """Return the records that are in a session, or in one of its agents, in order; copies after others."""
+        """Return the records of a session, or of one of its agents, as they lie there, copies after others."""
+
+    def agents(self, session: str, /) -> list[str]:
+        """Return the agents that have records in a session, in order of their names."""
 
     def offspring(self, keys: Sequence[int], /) -> list[Node]:
         """Return the records in other files whose parent is one of these, without their steps."""

@@ -1,0 +1,129 @@
+"""The ways through the records of a few files: what comes before each, what after, and which way was taken last."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+import msgspec
+
+from searchkit.backends.base import Node
+from searchkit.types import Kind
+
+
+class Graph(msgspec.Struct, frozen=True, kw_only=True):
+    """Records by their keys, in line order within each file.
+
+    `above` is the record that comes before, past compactions; `below` those that come after, in
+    line order. `reach` is the highest line of the same file that was written below a record.
+    `answers` are the records that hold the result of a tool call.
+    """
+
+    nodes: Mapping[int, Node]
+    above: Mapping[int, int]
+    below: Mapping[int, Sequence[int]]
+    reach: Mapping[int, int]
+    responses: Mapping[tuple[int, int], Sequence[int]]
+    answers: Mapping[str, Sequence[int]]
+
+
+def graph(several: Iterable[Node], leaves: Mapping[str, int] | None = None) -> Graph:
+    """Connect records that come in line order; a leaf that was named on a line was reached once more there."""
+    nodes = {node.key: node for node in several}
+    above = _above(nodes)
+    below: dict[int, list[int]] = {}
+    responses: dict[tuple[int, int], list[int]] = {}
+    answers: dict[str, list[int]] = {}
+    for key, node in nodes.items():
+        if key in above:
+            below.setdefault(above[key], []).append(key)
+        if node.response is not None:
+            responses.setdefault((node.file, node.response), []).append(key)
+        for step in node.steps:
+            if step.kind is Kind.TOOL_RESULT and step.call is not None:
+                answers.setdefault(step.call, []).append(key)
+    reach = _reach(nodes, above, leaves or {})
+    return Graph(nodes=nodes, above=above, below=below, reach=reach, responses=responses, answers=answers)
+
+
+def back(found: Graph, key: int) -> Iterator[int]:
+    """Yield the records before one, nearest first; a cycle ends where it would begin again."""
+    seen = {key}
+    while (key := found.above.get(key, -1)) in found.nodes and key not in seen:
+        seen.add(key)
+        yield key
+
+
+def on(found: Graph, key: int) -> Iterator[int]:
+    """Yield the records after one, nearest first, on the way that was taken last in its file."""
+    seen = {key}
+    while (following := _last_taken(found, key)) is not None and following not in seen:
+        key = following
+        seen.add(key)
+        yield key
+
+
+def under(found: Graph, key: int) -> Iterator[int]:
+    """Yield a record and all that come after it on any way, each after the one it comes after."""
+    seen = {key}
+    waiting = [key]
+    while waiting:
+        key = waiting.pop()
+        yield key
+        following = [one for one in found.below.get(key, ()) if one not in seen]
+        seen.update(following)
+        waiting.extend(reversed(following))
+
+
+def is_turning(node: Node) -> bool:
+    """Say whether a record makes a way of its own: somebody typed it, or the assistant answered."""
+    return node.type == "assistant" or (node.type == "user" and any(step.is_typed for step in node.steps))
+
+
+def _last_taken(found: Graph, key: int) -> int | None:
+    file = found.nodes[key].file
+    own = [one for one in found.below.get(key, ()) if found.nodes[one].file == file]
+    return max(own, key=lambda one: found.reach[one], default=None)
+
+
+def _above(nodes: Mapping[int, Node]) -> dict[int, int]:
+    """Find what comes before each record: its parent; before a compaction, what was said last; else the line before."""
+    above: dict[int, int] = {}
+    last: dict[tuple[int, str | None, bool], int] = {}
+    for key, node in nodes.items():
+        where = (node.file, node.agent, node.is_sidechain)
+        before = last.get(where)
+        if not _is_cut(node):
+            if node.parent is not None:
+                above[key] = node.parent
+        elif before is not None and (node.parent not in nodes or _is_below(above, before, node.parent)):
+            # Nothing was taken back: what followed the record that is named still counts.
+            above[key] = before
+        elif node.parent is not None:
+            above[key] = node.parent
+        if node.is_link:
+            last[where] = key
+    return above
+
+
+def _is_cut(node: Node) -> bool:
+    """Say whether a record begins after a compaction, in old versions with the summary, or has only its line."""
+    is_summary = node.parent is None and any(step.kind is Kind.SUMMARY for step in node.steps) and node.type == "user"
+    return node.is_boundary or is_summary or not node.is_link
+
+
+def _is_below(above: Mapping[int, int], key: int, ancestor: int | None) -> bool:
+    seen = set()
+    while key != ancestor and key in above and key not in seen:
+        seen.add(key)
+        key = above[key]
+    return key == ancestor
+
+
+def _reach(nodes: Mapping[int, Node], above: Mapping[int, int], leaves: Mapping[str, int]) -> dict[int, int]:
+    """Tell every record the highest line below it: the highest comes first, and each is told once."""
+    reach: dict[int, int] = {}
+    lines = ((max(abs(node.line), leaves.get(node.uuid, 0)), key) for key, node in nodes.items())
+    for line, key in sorted(lines, reverse=True):
+        file = nodes[key].file
+        while key in nodes and key not in reach and nodes[key].file == file:
+            reach[key] = line
+            key = above.get(key, -1)
+    return reach

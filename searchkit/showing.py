@@ -1,0 +1,68 @@
+"""What is shown around one record: turns of its thread, agents inside it, fixes, and what more there is."""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+
+from searchkit.backends.base import Backend, Node, Step
+from searchkit.conversations import Agent, Break, Conversation, Entry, Folded, Inside
+from searchkit.fixes import fixes
+from searchkit.thread import agents_by_call, thread
+from searchkit.types import Kind
+from searchkit.window import broken, entries, shown, steps_of, turns
+
+# The call of each agent that is to be shown inside the conversation.
+Started = Mapping[str, Agent]
+
+
+def conversation(
+    backend: Backend, uuid: str, before: int, after: int, is_full: bool = False, with_agents: bool = False
+) -> Conversation | None:
+    """Return the turn that a record is in and so many before and after; None where there is no such record."""
+    found = thread(backend, uuid)
+    if found is None:
+        return None
+    here = next(node for node in found.nodes if node.uuid == uuid)
+    several = list(turns(found.nodes))
+    own = next(number for number, turn in enumerate(several) if here in turn)
+    first, end = max(0, own - before), min(own + after + 1, len(several))
+    hits = {step.key for step in here.steps}
+    started = agents_by_call(backend, here.session) if with_agents and here.session else {}
+    cut = [Break(reason=found.ending, record=found.nodes[0].uuid)] if found.ending and not first else []
+    homes = {place.session for place in backend.links([uuid])[uuid].places if place.session}
+    return Conversation(
+        session=backend.headings([here.session]).get(here.session) if here.session else None,
+        entries=[*cut, *_entries(backend, several[first:end], hits, is_full, started)],
+        earlier=first,
+        later=len(several) - end,
+        branches=found.branches,
+        above=found.above,
+        fixes=fixes(backend, steps_of(found.nodes), {step.key for step in steps_of(several[own])}, hits),
+        also_in=sorted(homes - {here.session}),
+        left_at=found.left_at,
+    )
+
+
+def _entries(
+    backend: Backend, several: Sequence[Sequence[Node]], hits: Collection[int], is_full: bool, started: Started
+) -> Iterator[Entry]:
+    """Yield what is shown of turns, with the agents that were started in them."""
+    for turn in several:
+        yield from broken(turn)
+        steps = steps_of(turn)
+        chosen: Sequence[Step | Folded] = steps if is_full else shown(steps, hits)
+        keys = [one.key for one in chosen if isinstance(one, Step)]
+        texts = dict(zip(keys, backend.stored(keys), strict=True))
+        for one in chosen:
+            yield from entries([one], hits, texts)
+            yield from _inside(backend, one.steps if isinstance(one, Folded) else [one], is_full, started)
+
+
+def _inside(backend: Backend, steps: Sequence[Step], is_full: bool, started: Started) -> Iterator[Inside]:
+    """Yield what the agents did that were started by calls; none is shown inside itself."""
+    for step in steps:
+        agent = started.get(step.call or "") if step.kind is Kind.TOOL_CALL else None
+        records = backend.members(agent.session, agent.name) if agent else []
+        found = thread(backend, records[0].uuid) if records else None
+        if agent is not None and found is not None:
+            others = {call: other for call, other in started.items() if other.name != agent.name}
+            several = [turn for turn in turns(found.nodes) if any(node.agent == agent.name for node in turn)]
+            yield Inside(agent=agent, entries=list(_entries(backend, several, (), is_full, others)))
