@@ -104,9 +104,12 @@ def _above(nodes: Mapping[int, Node]) -> dict[int, int]:
 
 
 def _is_cut(node: Node) -> bool:
-    """Say whether a record begins after a compaction, in old versions with the summary, or has only its line."""
-    is_summary = node.parent is None and any(step.kind is Kind.SUMMARY for step in node.steps) and node.type == "user"
-    return node.is_boundary or is_summary or not node.is_link
+    """Say whether a record names none that comes before it, or only what was there before a compaction.
+
+    Sidechains in the file of a session begin anew, each for itself.
+    """
+    is_alone = node.parent is None and node.missing is None and (node.agent is not None or not node.is_sidechain)
+    return node.is_boundary or is_alone or not node.is_link
 
 
 def _is_below(above: Mapping[int, int], key: int, ancestor: int | None) -> bool:

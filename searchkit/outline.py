@@ -4,11 +4,12 @@ from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from searchkit.agents import agents_of, is_inline, sidechains
 from searchkit.backends.base import Backend, Node, Step, Stored
 from searchkit.conversations import Agent, Outline, Reason, Strand, Turn, Work
-from searchkit.graph import Graph, graph, on
+from searchkit.graph import Graph, graph, on, under
 from searchkit.questions import Condition, Filter
-from searchkit.thread import agent_of, later_way, leaves, told
+from searchkit.thread import later_way, leaves, told
 from searchkit.types import Fact, Figures, Grouping, Kind, Touch
 from searchkit.window import steps_of, turns
 
@@ -43,21 +44,24 @@ def outline(backend: Backend, session: str) -> Outline | None:
     if session not in named:
         return None
     facts = backend.facts(session)
-    agents = [agent_of(backend, session, name, facts) for name in backend.agents(session)]
+    agents = agents_of(backend, session, backend.agents(session))
     callers = backend.links([agent.caller for agent in agents if agent.caller])
     inside: dict[str | None, list[Agent]] = {}
     for agent in agents:
         home = callers[agent.caller].places[0] if agent.caller and agent.caller in callers else None
         inside.setdefault(home.agent if home and home.session == session else agent.name, []).append(agent)
     nodes = backend.members(session)
+    inline = _inline(backend, nodes)
     condition = Condition(filters=(Filter(name="session", values=(session,)),))
     figures = backend.figures(condition, (Grouping.TOTAL,))[Grouping.TOTAL]
     told_inside: set[str] = set()
     works = _works(backend, inside, None, told_inside)
+    for work in inline:
+        works.setdefault(work.agent.caller or "", []).append(work)
     return Outline(
         session=named[session],
-        strands=_strands(backend, nodes, leaves(facts), works),
-        agents=[_work(backend, agent, {}) for agent in agents if agent.name not in told_inside],
+        strands=_strands(backend, [node for node in nodes if not is_inline(node)], leaves(facts), works),
+        agents=[*works.get("", ()), *(_work(backend, one, {}) for one in agents if one.name not in told_inside)],
         figures=next(iter(figures.values()), Figures()),
         files=_files(steps_of(nodes)),
         facts=_latest(facts),
@@ -74,6 +78,22 @@ def _works(
             told.add(agent.name)
             work = _work(backend, agent, _works(backend, inside, agent.name, told, depth + 1))
             works.setdefault(agent.caller, []).append(work)
+    return works
+
+
+def _inline(backend: Backend, nodes: Sequence[Node]) -> list[Work]:
+    """Tell what the agents did whose records stand in the session's own file."""
+    own = [node for node in nodes if is_inline(node)]
+    found = graph(own)
+    known = sidechains(backend, nodes) if own else {}
+    beginnings = [key for key in found.nodes if found.above.get(key) not in found.nodes]
+    works = []
+    for key in beginnings:
+        first = found.nodes[key]
+        agent = known.get(first.uuid) or Agent(name=first.uuid, session=first.session or "")
+        works.append(
+            Work(agent=agent, strands=_strands(backend, [found.nodes[one] for one in under(found, key)], {}, {}))
+        )
     return works
 
 

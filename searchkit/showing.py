@@ -2,10 +2,11 @@
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
+from searchkit.agents import is_inline, started
 from searchkit.backends.base import Backend, Node, Step
 from searchkit.conversations import Agent, Break, Conversation, Entry, Folded, Inside
 from searchkit.fixes import fixes
-from searchkit.thread import agents_by_call, thread
+from searchkit.thread import thread
 from searchkit.types import Kind
 from searchkit.window import broken, entries, shown, steps_of, turns
 
@@ -25,12 +26,12 @@ def conversation(
     own = next(number for number, turn in enumerate(several) if here in turn)
     first, end = max(0, own - before), min(own + after + 1, len(several))
     hits = {step.key for step in here.steps}
-    started = agents_by_call(backend, here.session) if with_agents and here.session else {}
+    calls = started(backend, found.nodes) if with_agents else {}
     cut = [Break(reason=found.ending, record=found.nodes[0].uuid)] if found.ending and not first else []
     homes = {place.session for place in backend.links([uuid])[uuid].places if place.session}
     return Conversation(
         session=backend.headings([here.session]).get(here.session) if here.session else None,
-        entries=[*cut, *_entries(backend, several[first:end], hits, is_full, started)],
+        entries=[*cut, *_entries(backend, several[first:end], hits, is_full, calls)],
         earlier=first,
         later=len(several) - end,
         branches=found.branches,
@@ -42,7 +43,12 @@ def conversation(
 
 
 def _entries(
-    backend: Backend, several: Sequence[Sequence[Node]], hits: Collection[int], is_full: bool, started: Started
+    backend: Backend,
+    several: Sequence[Sequence[Node]],
+    hits: Collection[int],
+    is_full: bool,
+    calls: Started,
+    within: frozenset[str] = frozenset(),
 ) -> Iterator[Entry]:
     """Yield what is shown of turns, with the agents that were started in them."""
     for turn in several:
@@ -53,16 +59,20 @@ def _entries(
         texts = dict(zip(keys, backend.stored(keys), strict=True))
         for one in chosen:
             yield from entries([one], hits, texts)
-            yield from _inside(backend, one.steps if isinstance(one, Folded) else [one], is_full, started)
+            yield from _inside(backend, one.steps if isinstance(one, Folded) else [one], is_full, calls, within)
 
 
-def _inside(backend: Backend, steps: Sequence[Step], is_full: bool, started: Started) -> Iterator[Inside]:
+def _inside(
+    backend: Backend, steps: Sequence[Step], is_full: bool, calls: Started, within: frozenset[str]
+) -> Iterator[Inside]:
     """Yield what the agents did that were started by calls; none is shown inside itself."""
     for step in steps:
-        agent = started.get(step.call or "") if step.kind is Kind.TOOL_CALL else None
-        records = backend.members(agent.session, agent.name) if agent else []
-        found = thread(backend, records[0].uuid) if records else None
-        if agent is not None and found is not None:
-            others = {call: other for call, other in started.items() if other.name != agent.name}
-            several = [turn for turn in turns(found.nodes) if any(node.agent == agent.name for node in turn)]
-            yield Inside(agent=agent, entries=list(_entries(backend, several, (), is_full, others)))
+        agent = calls.get(step.call or "") if step.kind is Kind.TOOL_CALL else None
+        if agent is None or agent.name in within:
+            continue
+        records = backend.members(agent.session, agent.name)
+        found = thread(backend, records[0].uuid if records else agent.name)
+        nodes = [node for node in found.nodes if node.agent == agent.name or is_inline(node)] if found else []
+        nested = started(backend, nodes) if nodes else {}
+        inner = _entries(backend, list(turns(nodes)), (), is_full, nested, within | {agent.name})
+        yield Inside(agent=agent, entries=list(inner))

@@ -2,8 +2,9 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from searchkit.backends.base import Backend, Node
-from searchkit.conversations import Agent, Branch, Reason, Thread
+from searchkit.agents import above, is_inline, sidechains
+from searchkit.backends.base import Backend
+from searchkit.conversations import Branch, Reason, Thread
 from searchkit.graph import Graph, back, graph, is_turning, on, under
 from searchkit.types import Fact, Kind
 
@@ -20,47 +21,15 @@ def thread(backend: Backend, uuid: str) -> Thread | None:
     here = found.nodes[key]
     start = _start(found, key)
     way = [*reversed(list(back(found, start))), start, *on(found, start)]
+    inline = sidechains(backend, found.nodes.values()) if is_inline(here) else {}
     members = list(dict.fromkeys(told(found, way)))
     return Thread(
         record=uuid,
         nodes=[found.nodes[one] for one in members],
         branches=[*_branches(found, members), *_forks(backend, found, members)],
-        above=above(backend, here),
+        above=above(backend, found.nodes[way[0]] if is_inline(here) else here, inline),
         ending=_ending(found, way[0]),
         left_at=_left_at(found, way[: way.index(start) + 1]),
-    )
-
-
-def above(backend: Backend, here: Node) -> list[Agent]:
-    """Return the agents whose work a record is, outermost first."""
-    agents: list[Agent] = []
-    session, name = here.session, here.agent
-    while session is not None and name is not None and name not in {agent.name for agent in agents}:
-        agents.insert(0, agent_of(backend, session, name, backend.facts(session)))
-        caller = agents[0].caller
-        home = backend.links([caller])[caller].places[0] if caller else None
-        session, name = (home.session, home.agent) if home else (None, None)
-    return agents
-
-
-def agents_by_call(backend: Backend, session: str) -> dict[str, Agent]:
-    """Return the agents of a session by the calls that started them."""
-    facts = backend.facts(session)
-    started = {fact.value: fact.agent for fact in facts if fact.name == "call" and fact.agent}
-    return {call: agent_of(backend, session, name, facts) for call, name in started.items()}
-
-
-def agent_of(backend: Backend, session: str, name: str, facts: Sequence[Fact]) -> Agent:
-    """Tell what is known of an agent."""
-    known = {fact.name: fact.value for fact in facts if fact.agent == name}
-    calls = [fact.value for fact in facts if fact.agent == name and fact.name == "call"]
-    callers = backend.callers(calls)
-    return Agent(
-        name=name,
-        session=session,
-        type=known.get("agent-type"),
-        description=known.get("description"),
-        caller=next((callers[call] for call in calls if call in callers), None),
     )
 
 
