@@ -3,6 +3,7 @@
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 from searchkit.backends.base import Node, Step
@@ -34,13 +35,13 @@ LEFT JOIN parts ON parts.record = records.id AND parts.repeats IS NULL LEFT JOIN
 _TRANSCRIPT = f"""
 {_NODE}, {STEP} FROM records {_RECORDS} {_PARTS}
 WHERE records.file = (SELECT file FROM records WHERE id = ?1) AND (records.flags & {LINK} OR records.id = ?1)
-ORDER BY abs(records.line), records.id, parts.block, parts.variant
+ORDER BY abs(records.line), records.uuid, parts.block, parts.variant
 """
 _MEMBERS = f"""
 {_NODE.replace("records.file, records.line", "chosen.file, chosen.line")}, {STEP}
 FROM ({IN_SESSION}) AS chosen JOIN records ON records.id = chosen.id {_RECORDS} {_PARTS}
 WHERE records.flags & {LINK}
-ORDER BY chosen.is_copy, chosen.path, chosen.line, records.id, parts.block, parts.variant
+ORDER BY chosen.is_copy, chosen.path, chosen.line, records.uuid, parts.block, parts.variant
 """
 _COLUMNS = 12
 
@@ -97,7 +98,8 @@ def step(row: Sequence[Any]) -> Step:
 
 
 def _nodes(rows: Iterable[tuple[Any, ...]]) -> Iterator[Node]:
-    for _, group in groupby(rows, key=lambda row: row[0]):
+    # A record may lie in several places of a session.
+    for _, group in groupby(rows, key=itemgetter(0, 6, 7)):
         several = list(group)
         said = tuple(step(row[_COLUMNS:]) for row in several if row[_COLUMNS] is not None)
         yield _node(several[0][:_COLUMNS], said)

@@ -28,8 +28,8 @@ ORDER BY records.line"""
 _STEPS = f"""
 SELECT {STEP} FROM records JOIN parts ON parts.record = records.id AND parts.repeats IS NULL
   LEFT JOIN names AS tools ON tools.id = parts.tool
-WHERE {_IN_RANGE} AND (records.flags & {LINK} OR records.id = ?)
-ORDER BY records.line, records.id, parts.block, parts.variant
+WHERE {_IN_RANGE} AND (records.flags & {LINK} AND records.line >= 0 OR records.id = ?)
+ORDER BY records.line, records.uuid, parts.block, parts.variant
 """
 
 
@@ -94,7 +94,7 @@ def _earlier(connection: sqlite3.Connection, turn: _Turn, count: int) -> Iterato
 
 def _later(connection: sqlite3.Connection, turn: _Turn, count: int) -> Iterator[_Turn]:
     """Yield the turns after one, as long as each begins below a record of the one before."""
-    for _ in range(count):
+    for _ in range(count if turn.first >= 0 else 0):
         *where, _ = turn.place
         begin = connection.execute(f"{_TYPED} LIMIT 1", (*where, turn.last + 1, turn.last + 1)).fetchone()
         parent = begin and connection.execute(f"SELECT {_PLACE} FROM records WHERE id = ?", (begin[1],)).fetchone()

@@ -69,19 +69,20 @@ def turns(held: Nodes, uuid: str, before: int, after: int) -> list[Step]:
     own = _turn(held, held[uuid])
     several, at = [own], own
     for _ in range(before):
-        parent = by_key.get(at[0].parent) if _is_typed(at[0]) and at[0].parent is not None else None
+        has_parent = _is_typed(at[0]) and at[0].line >= 0 and at[0].parent is not None
+        parent = by_key.get(at[0].parent or 0) if has_parent else None
         if parent is None or any(parent in turn for turn in several):
             break
         at = _turn(held, parent)
         several.insert(0, at)
     at = own
     for _ in range(after):
-        following = _following(held, at)
+        following = _following(held, at) if at[0].line >= 0 else None
         if following is None or following.parent not in {node.key for node in at}:
             break
         at = _turn(held, following)
         several.append(at)
-    said = (node for turn in several for node in turn if node.is_link or node.uuid == uuid)
+    said = (node for turn in several for node in turn if (node.is_link and node.line >= 0) or node.uuid == uuid)
     return [step for node in said for step in node.steps]
 
 
@@ -110,7 +111,7 @@ def _beside(held: Nodes, here: Node) -> list[Node]:
 
 def _in_line_order(several: Iterable[Node]) -> list[Node]:
     """Sort the records of a file; a line of an earlier version of it counts as that line."""
-    return sorted(several, key=lambda node: (abs(node.line), node.key))
+    return sorted(several, key=lambda node: (abs(node.line), node.uuid))
 
 
 def _is_typed(node: Node) -> bool:
