@@ -25,6 +25,7 @@ from searchkit.types import Behind, Counts, Figures, Finding, Grouping, Session,
 if TYPE_CHECKING:
     from searchkit.conversations import Conversation, Outline, Thread
     from searchkit.ingest import Progress, Summary
+    from searchkit.resume import Resumption
 
 
 # Messages that are listed where a beginning of an id could mean several.
@@ -133,6 +134,27 @@ class Engine:
         if found is None:
             raise UsageError(f"there is no session {session!r}", "searchkit sessions lists those there are")
         return found
+
+    def resumption(self, session: Session) -> "Resumption":
+        """Say what stands in the way of reopening a session, and what is worth knowing before."""
+        from searchkit.interrupted import is_interrupted
+        from searchkit.resume import Resumption
+
+        backend = self._open()
+        facts = sorted((fact for fact in backend.facts(session.id) if fact.agent is None), key=lambda fact: fact.line)
+        latest = {fact.name: fact.value for fact in facts}
+        return Resumption(
+            session=session,
+            has_directory=session.project is not None and Path(session.project).is_dir(),
+            is_interrupted=is_interrupted(backend, session.id),
+            forked_from=latest.get("forked-from"),
+            worktree=latest.get("worktree"),
+        )
+
+    def session_of(self, uuid: str) -> str | None:
+        """Return the session that a message is of; the message is meant as in `show`."""
+        meant = self._meant(uuid)
+        return self._open().links([meant])[meant].places[0].session
 
     def sessions(self, condition: Condition | None = None, limit: int | None = None) -> list[Session]:
         """Return the sessions for which a condition holds, newest first."""

@@ -1,6 +1,6 @@
 """The ways through the records of a few files: what comes before each, what after, and which way was taken last."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
@@ -54,7 +54,7 @@ def back(found: Graph, key: int) -> Iterator[int]:
 def on(found: Graph, key: int) -> Iterator[int]:
     """Yield the records after one, nearest first, on the way that was taken last in its file."""
     seen = {key}
-    while (following := _last_taken(found, key)) is not None and following not in seen:
+    while (following := _last_taken(found, key, seen)) is not None:
         key = following
         seen.add(key)
         yield key
@@ -77,9 +77,9 @@ def is_turning(node: Node) -> bool:
     return node.type == "assistant" or (node.type == "user" and any(step.is_typed for step in node.steps))
 
 
-def _last_taken(found: Graph, key: int) -> int | None:
+def _last_taken(found: Graph, key: int, seen: Collection[int]) -> int | None:
     file = found.nodes[key].file
-    own = [one for one in found.below.get(key, ()) if found.nodes[one].file == file]
+    own = [one for one in found.below.get(key, ()) if found.nodes[one].file == file and one not in seen]
     return max(own, key=lambda one: found.reach[one], default=None)
 
 
@@ -91,7 +91,7 @@ def _above(nodes: Mapping[int, Node]) -> dict[int, int]:
         where = (node.file, node.agent, node.is_sidechain)
         before = last.get(where)
         if not _is_cut(node):
-            if node.parent is not None:
+            if node.parent is not None and node.parent != key:
                 above[key] = node.parent
         elif before is not None and (node.parent not in nodes or _is_below(above, before, node.parent)):
             # Nothing was taken back: what followed the record that is named still counts.

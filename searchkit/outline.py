@@ -176,7 +176,7 @@ def _forks(backend: Backend, found: Graph) -> dict[int, list[Strand]]:
 
 def _ending(found: Graph, first: int) -> Reason | None:
     """Say why a way begins where it does, if that is no beginning."""
-    if found.above.get(first) in found.nodes:
+    if found.nodes[first].parent in found.nodes:
         return Reason.CYCLE
     return Reason.MISSING if found.nodes[first].missing else None
 

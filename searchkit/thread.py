@@ -1,6 +1,6 @@
 """The conversation around a record, as a person would want to read it, out of the catalog alone."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from searchkit.agents import above, is_inline, sidechains
 from searchkit.backends.base import Backend
@@ -58,7 +58,7 @@ def _start(found: Graph, key: int) -> int:
     the same response, does.
     """
     while True:
-        last = max(_exchange(found, key), key=lambda one: found.reach[one])
+        last = max(_exchange(found, key, {}), key=lambda one: found.reach[one])
         if found.reach[last] > found.reach[key]:
             key = last
             continue
@@ -73,12 +73,12 @@ def _start(found: Graph, key: int) -> int:
 
 def told(found: Graph, way: Sequence[int]) -> Iterator[int]:
     """Yield what belongs to a way, in the order of reading: responses whole, each call before its result, asides."""
-    on_way = set(way)
+    on_way = {key: number for number, key in enumerate(way)}
     seen: set[int] = set()
     for key in way:
         if key in seen:
             continue
-        several = list(dict.fromkeys(_exchange(found, key)))
+        several = list(dict.fromkeys(_exchange(found, key, on_way)))
         seen.update(several)
         yield from several
         for one in several:
@@ -91,11 +91,15 @@ def told(found: Graph, way: Sequence[int]) -> Iterator[int]:
                     yield from aside
 
 
-def _exchange(found: Graph, key: int) -> Iterator[int]:
+def _exchange(found: Graph, key: int, on_way: Mapping[int, int]) -> Iterator[int]:
     """Yield the records of the response that a record is of, each with the results of its calls."""
     node = found.nodes[key]
     response = (node.file, node.response) if node.response is not None else None
-    for block in found.responses.get(response, (key,)) if response else (key,):
+    blocks = found.responses.get(response, (key,)) if response else (key,)
+    if on_way.keys() >= set(blocks):
+        # Lines may be swapped; the way is not.
+        blocks = sorted(blocks, key=on_way.__getitem__)
+    for block in blocks:
         yield block
         for step in found.nodes[block].steps:
             if step.kind is Kind.TOOL_CALL and step.call is not None:
@@ -129,7 +133,7 @@ def _forks(backend: Backend, found: Graph, told: Sequence[int]) -> Iterator[Bran
 
 def _ending(found: Graph, first: int) -> Reason | None:
     """Say why there is nothing before the first record of a way, if there should be."""
-    if first in found.above:
+    if found.nodes[first].parent is not None:
         return Reason.CYCLE
     return Reason.MISSING if found.nodes[first].missing else None
 

@@ -12,7 +12,10 @@ MOST_CANDIDATES = 10
 
 
 def meant(engine: Engine, asked: str) -> Session:
-    """Find the session that an id, its beginning or the number of a result means, or say which could be."""
+    """Find the session that an id, its beginning or the number of a result means, or say which could be.
+
+    A message means its session.
+    """
     if is_number(asked):
         asked = recall(engine.settings.index, int(asked)).session or ""
         if not asked:
@@ -24,6 +27,8 @@ def meant(engine: Engine, asked: str) -> Session:
     found = engine.sessions(condition, MOST_CANDIDATES + 1) if asked else []
     if len(found) == 1:
         return found[0]
+    if not found and len(engine.messages(asked)) == 1:
+        return meant(engine, engine.session_of(asked) or "")
     if not found:
         raise UsageError(f"no session has an id that begins with {one_line(asked)!r}", "searchkit sessions lists them")
     listed = [f"{one.id}  {day(one.ended)}  {one_line(one.title or '')[:60]}" for one in found[:MOST_CANDIDATES]]
