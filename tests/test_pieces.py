@@ -10,6 +10,7 @@ from searchkit.render.document import Code, Command, Diff, Piece, Prose, Row
 from searchkit.render.gaps import gap
 from searchkit.render.highlight import LANGUAGES, MOST_CHARACTERS, spans
 from searchkit.render.rows import broken, middle_cut, sliced, source_lines
+from searchkit.render.wording import short
 from searchkit.render.wrapped import columns
 from searchkit.sources.claude.values import written_out
 from searchkit.types import Field, Kind, Part, Role
@@ -215,3 +216,12 @@ def test_long_line_is_cut_in_the_middle_too() -> None:
 
     assert "[... 998,004 characters more (--full) ...]" in line
     assert ("\x1b" in line, 1_000_000) == (False, len(whole))
+
+
+@pytest.mark.parametrize(
+    ("id", "shown"),
+    [("81A41C60-a28e-4af5-ab89-a478b51e9500", "81A41C60"), ("edge_001", "edge_001"), ("x" * 99, "x" * 36)],
+)
+def test_short_ids(id: str, shown: str) -> None:
+    """A uuid goes by its beginning; of other ids none is cut that is not long."""
+    assert shown == short(id)

@@ -32,8 +32,8 @@ def pieces(text: str) -> list[Piece]:
 
 def _prose(lines: list[str]) -> list[Piece]:
     """Leave out the blank lines around words, and words that are nothing but those."""
-    text = "\n".join(lines).strip("\n")
-    return [Prose(text=text)] if text.strip() else []
+    text = "\n".join(lines).strip("\n").rstrip()
+    return [Prose(text=text)] if text else []
 
 
 def _language(info: str) -> str | None:

@@ -45,5 +45,5 @@ def pieces(stored: Stored) -> list[Piece]:
     if part.kind is Kind.TOOL_CALL:
         return calls.pieces(part)
     if part.kind is Kind.TOOL_RESULT:
-        return [Output(text=part.text, is_error=part.is_error)]
+        return [Output(text=part.text.rstrip(), is_error=part.is_error)]
     return fences.pieces(part.text)

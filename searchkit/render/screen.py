@@ -23,7 +23,7 @@ from searchkit.render.document import (
 )
 from searchkit.render.plain import age, clock, minute, one_line
 from searchkit.render.rows import broken, middle_cut, sliced, source_lines
-from searchkit.render.wording import SHORT_ID
+from searchkit.render.wording import short
 from searchkit.render.wrapped import columns, cut, wrapped
 
 # What stands before each message, and before the one that was asked for.
@@ -121,7 +121,7 @@ def _head(message: Message, screen: Screen, width: int) -> str:
     when = "" if message.time is None else clock(message.time)
     if message.is_dated:
         when = f"{minute(message.time)}, {age(message.time, screen.now)}"
-    about = "  ".join(filter(None, (when, one_line(message.uuid[:SHORT_ID]))))
+    about = "  ".join(filter(None, (when, one_line(short(message.uuid)))))
     return cut(f"{HIT if message.is_hit else MARGIN}{name}  {click.style(about, dim=True)}", width)
 
 

@@ -11,7 +11,6 @@ from searchkit.render import wording
 from searchkit.render.plain import clock, count, day, minute, one_line
 from searchkit.render.screen import Screen
 from searchkit.render.ways import steps
-from searchkit.render.wording import SHORT_ID
 from searchkit.render.wrapped import columns, cut
 
 # Of a line, the share that the drawing may take; and how much of a prompt can fit, blanks that are folded included.
@@ -52,7 +51,7 @@ class Twig(msgspec.Struct, frozen=True, kw_only=True):
 def lines(found: Outline, screen: Screen) -> Iterator[str]:
     """Draw a session, a line for each turn; the day is told where it is another than on the line before."""
     signs = ASCII if screen.is_ascii else BOXES
-    id = one_line(found.session.id[:SHORT_ID])
+    id = cut(one_line(wording.short(found.session.id)), screen.width // 2)
     title = _cut(one_line(wording.title(found.session)), screen.width - columns(id) - 2, signs)
     yield f"{click.style(title, bold=True)}  {click.style(id, dim=True)}"
     date: str | None = None
@@ -77,7 +76,7 @@ def _line(drawn: str, twig: Twig, date: str | None, width: int, signs: Signs) ->
     if len(drawn) > most:
         drawn = signs.deeper + drawn[len(drawn) - most + len(signs.deeper) :]
     when = "" if twig.time is None else clock(twig.time) if day(twig.time) == date else minute(twig.time)
-    head = " ".join(filter(None, (twig.sign, one_line(twig.id[:SHORT_ID]), when)))
+    head = " ".join(filter(None, (twig.sign, one_line(wording.short(twig.id)), when)))
     trail = f"  ({twig.trail})" if twig.trail else ""
     room = width - len(drawn) - len(trail)
     said = "  ".join(filter(None, (head, one_line(twig.text[:PROMPT_CHARACTERS]))))

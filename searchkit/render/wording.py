@@ -1,5 +1,6 @@
 """Sentences about a conversation that every form of it says alike: what is cut, what is elsewhere, how to get there."""
 
+import re
 import shlex
 
 import msgspec
@@ -8,8 +9,10 @@ from searchkit.conversations import Agent, Branch, Reason
 from searchkit.render.plain import count, minute
 from searchkit.types import Heading
 
-# Of an id where it only tells one from others nearby.
-SHORT_ID = 8
+# Of a uuid where it only tells one from others nearby, and of an id that is no uuid.
+SHORT_UUID = 8
+SHORT_ID = 36
+_UUID = re.compile("[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.IGNORECASE)
 
 REASONS = {
     Reason.COMPACTED: "compacted here: Claude went on from a summary of what is above",
@@ -30,6 +33,11 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
         """Write a command about an id; ids come from transcripts, so a shell must take them for nothing else."""
         where = ["--index", self.index] if self.index else []
         return shlex.join(["searchkit", name, *where, *(["--"] if id.startswith("-") else []), id])
+
+
+def short(id: str) -> str:
+    """Shorten a uuid to its beginning; other ids may begin alike, and stay as they are unless they are long."""
+    return id[:SHORT_UUID] if _UUID.fullmatch(id) else id[:SHORT_ID]
 
 
 def title(session: Heading | None) -> str:
