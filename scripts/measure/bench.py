@@ -10,6 +10,7 @@ from pathlib import Path
 
 from measure import corpora, indexing
 from measure.corpora import MEGABYTE
+from measure.expanding import expanding
 from measure.figures import Figure, say, table
 from measure.first import first
 from measure.sizes import sizes
@@ -27,6 +28,7 @@ MEASUREMENTS: dict[str, Callable[[Subject], list[Figure]]] = {
     "ratios": indexing.ratios,
     "first": first,
     "warm": warm,
+    "expanding": expanding,
     "process": process,
     "again": indexing.again,
     "line": indexing.line,
