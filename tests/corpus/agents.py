@@ -6,10 +6,12 @@ from pathlib import Path
 from tests.corpus import words
 from tests.corpus.conversation import Conversation, Record
 from tests.corpus.ledger import COPY, SIDE
+from tests.corpus.story import Setting
 from tests.corpus.world import dumped
 
 Work = Callable[[Conversation, int], None]
 MAX_DEPTH = 2
+CONTEXT_EVERY = 10  # so many agents begin with a reference to what the session had said
 SHOWN_IN_PROGRESS = 40  # records of an agent that its parent repeats as agent_progress
 
 
@@ -32,6 +34,7 @@ def delegate(parent: Conversation, work: Work) -> None:
         _lost(parent, agent, call, record["uuid"])
     else:
         child = _write(parent, agent, prompt, work)
+        child.story.caller = record["uuid"]
         if child.path.parent.name == "subagents":
             _describe(child, values["description"], call)
         if parent.era == "progress":
@@ -52,6 +55,7 @@ def child_of(parent: Conversation, agent: str, path: Path) -> Conversation:
     child.agent, child.era, child.language, child.extra = agent, parent.era, parent.language, parent.extra
     child.model = "claude-haiku-4-5-20251001"
     child.depth = parent.depth + 1
+    child.story.setting = Setting.AGENT if parent.agent is None else Setting.NESTED
     parent.ledger.agents += 1
     return child
 
@@ -84,9 +88,10 @@ def suggest(parent: Conversation) -> None:
     agent = "aprompt_suggestion-" + identifier(parent)
     child = child_of(parent, agent, folder(parent) / f"agent-{agent}.jsonl")
     child.noise = "prompt_suggestion"
+    child.story.setting = Setting.BELOW
     child.prompt("[SUGGESTION MODE: Suggest what the user might naturally type next.]", parent=parent.last)
     child.response([{"type": "text", "text": parent.text.line(words.ASKS)}])
-    child.close(sample=False)
+    child.close()
 
 
 def workflow(parent: Conversation, work: Work) -> None:
@@ -114,8 +119,7 @@ def workflow(parent: Conversation, work: Work) -> None:
     journal.close()
     done = f"Workflow {run} finished"
     outcome = {"status": "completed", "runId": run, "workflowName": "review", "taskType": "workflow"}
-    block = {"tool_use_id": call["id"], "type": "tool_result", "content": done}
-    parent.user([block], "tool_result", done, record["uuid"], toolUseResult=outcome)
+    parent.result(call, record["uuid"], done, done, toolUseResult=outcome)
 
 
 def _write(parent: Conversation, agent: str, prompt: str, work: Work) -> Conversation:
@@ -128,7 +132,8 @@ def _write(parent: Conversation, agent: str, prompt: str, work: Work) -> Convers
     # A few agents start one of their own as soon as they have worked a little; the others never do.
     child.next_agent = 12_000
     child.agents_due = float(child.next_agent) if parent.ledger.agents % 4 == 0 else -float("inf")
-    if world.chance(0.1) and not old_layout:
+    world.delegated += 1
+    if world.delegated % CONTEXT_EVERY == 3 and not old_layout:
         context = {"type": "fork-context-ref", "agentId": agent, "parentSessionId": parent.session}
         child.bare({**context, "parentLastUuid": parent.last, "contextLength": 12})
     if parent.plant == "agent":
@@ -207,5 +212,4 @@ def _result(parent: Conversation, agent: str, prompt: str, call: Record, below: 
         text = f"{report}\nagentId: {agent}"
         outcome = {"status": "completed", "prompt": prompt, "agentId": agent, "content": content[:1]}
         outcome.update({"totalDurationMs": 60_000, "totalTokens": 31_000, "totalToolUseCount": 9})
-    block = {"tool_use_id": call["id"], "type": "tool_result", "content": content}
-    parent.user([block], "tool_result", text, below, toolUseResult=outcome, sourceToolAssistantUUID=below)
+    parent.result(call, below, content, text, toolUseResult=outcome, sourceToolAssistantUUID=below)

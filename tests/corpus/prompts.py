@@ -68,14 +68,13 @@ def queue(conversation: Conversation) -> None:
     typed = asked(conversation)
     if world.chance(0.7):
         _enqueue(conversation, typed)
-    fields: Record = {"type": "queued_command", "prompt": typed, "commandMode": "prompt"}
     if world.chance(0.3):
         number = world.number()
         note = f"<task-notification>\n<task-id>b{number:x}</task-id>\nfinished\n</task-notification>"
-        fields.update({"prompt": note, "commandMode": "task-notification"})
+        fields = {"type": "queued_command", "prompt": note, "commandMode": "task-notification"}
         conversation.attachment(fields, note, "system")
     else:
-        conversation.attachment(fields, typed, "prompt")
+        conversation.story.say(_queued(conversation, typed)["uuid"], "queued")
 
 
 def announce_task(conversation: Conversation) -> None:
@@ -119,6 +118,11 @@ def write_history(
     ledger.bytes += len(line)
     text = f"{display}\n{pasted}" if pasted else display
     ledger.nameless(session or "", "history", {"type": "history", "timestamp": str(conversation.clock)}, text, SIDE)
+
+
+def _queued(conversation: Conversation, typed: str) -> Record:
+    fields = {"type": "queued_command", "prompt": typed, "commandMode": "prompt"}
+    return conversation.attachment(fields, typed, "prompt")
 
 
 def _cut(prompt: str) -> str:

@@ -17,8 +17,7 @@ MACHINES = (
 
 def turn(conversation: Conversation) -> None:
     """Write one turn, from what was asked to the last word."""
-    if conversation.kept is not None:
-        conversation.turns.append(len(conversation.kept))
+    conversation.marks.append(conversation.mark())
     prompts.open_turn(conversation)
     work(conversation, conversation.bytes + 40_000)
 
@@ -46,7 +45,8 @@ def respond(conversation: Conversation) -> None:
     uses = [tools.choose(conversation) for _ in range(1 if roll < 0.75 else 2 if roll < 0.92 else 3)]
     calls = [conversation.call(use.name, use.values) for use in uses]
     before = conversation.bytes
-    records = conversation.response([*blocks, *calls])[len(blocks) :]
+    manner = "parallel" if len(uses) > 1 else ""
+    records = conversation.response([*blocks, *calls], manner)[len(blocks) :]
     for use, call, record in zip(uses, calls, records, strict=True):
         _follow(conversation, use, call, record["uuid"])
         answer(conversation, use, call, record["uuid"])
@@ -69,14 +69,11 @@ def answer(conversation: Conversation, use: Use, call: Record, parent: str) -> R
         text = content
         if len(content) > 6_000 and not conversation.quiet and world.chance(0.12) and word is None:
             content = text = _persist(conversation, call, content)
-    block = {"tool_use_id": call["id"], "type": "tool_result", "content": content}
-    if use.is_error:
-        block["is_error"] = True
     extra: dict[str, Any] = {}
     if conversation.agent is None or world.chance(0.1):
         extra["toolUseResult"] = use.outcome
     extra["sourceToolAssistantUUID"] = parent
-    record = conversation.user([block], "tool_result" if text else None, text, parent, **extra)
+    record = conversation.result(call, parent, content, text, use.is_error, **extra)
     conversation.planted(record, "tool_result", word)
     return record
 
