@@ -2,6 +2,7 @@
 
 import os
 from collections import deque
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +36,7 @@ class Conversation:
         self.kept: list[Record] | None = None  # the records with a uuid, where a copy will be made of them
         self.kept_parts: dict[str, list[tuple[str, str]]] = {}
         self.marks: list[Mark] = []  # where each turn began
+        self.asked: Mark | None = None  # after what was said first in the last turn
         self.plant: str | None = None  # the kind of part that is to hold the next planted word
         self.extra: Record = {}
         self.era = "progress"
@@ -174,6 +176,15 @@ class Conversation:
 
     def response(self, blocks: list[Record], manner: str = "", **extra: Any) -> list[Record]:
         """Write one API response: a record per block, all with the same message id and usage."""
+        return list(self.responding(blocks, manner, **extra))
+
+    def responding(
+        self, blocks: list[Record], manner: str = "", is_chained: bool = True, **extra: Any
+    ) -> Iterator[Record]:
+        """Write a response record by record, so that something can come in between.
+
+        Each hangs off the one before or, where they are not chained, off whatever was written last.
+        """
         rng = self.world.rng
         usage: Record = {
             "input_tokens": int(rng.random() * 400),
@@ -201,10 +212,12 @@ class Conversation:
             early = {**message, "usage": {**usage, "output_tokens": 1}}
             messages[:-1] = [early] * (len(blocks) - 1)
         moment = self.story.respond(manner)
-        records = [self._block(sent, block, extra) for sent, block in zip(messages, blocks, strict=True)]
-        for record in records:
-            self.story.add(moment, record["uuid"])
-        return records
+        before = self.last
+        for sent, block in zip(messages, blocks, strict=True):
+            record = self._block(sent, block, extra, before if is_chained else self.last)
+            before = record["uuid"]
+            self.story.add(moment, before)
+            yield record
 
     def token(self, length: int) -> str:
         bits = self.world.rng.getrandbits(6 * length)
@@ -242,6 +255,20 @@ class Conversation:
         story = self.story
         return Mark(len(story.tellings), len(story.now.moments), self.last, len(self.kept or ()))
 
+    def go_back(self, mark: Mark) -> None:
+        """Take back what was said since a mark of the current telling: the next record hangs off its last."""
+        self.story.go_back(mark.moments, self.last)
+        self.last = mark.last
+        self.recent.clear()
+        self.marks = [earlier for earlier in self.marks if earlier.moments < mark.moments]
+
+    def lose_parent(self) -> None:
+        """Let the next record hang off one that is not there."""
+        self.story.tear(self.last)
+        self.last = self.world.uuid()
+        self.recent.clear()
+        self.marks.clear()
+
     @property
     def age(self) -> int:
         """The time given to the file: a year before its records, so that it is old on any clock."""
@@ -260,7 +287,7 @@ class Conversation:
         self.story.agent = self.agent
         self.world.told.append(self.story)
 
-    def _block(self, message: Record, block: Record, extra: Record) -> Record:
+    def _block(self, message: Record, block: Record, extra: Record, parent: str | None) -> Record:
         kind = {"text": "text", "thinking": "thinking"}.get(block["type"], "tool_call")
         word = None
         if kind != "tool_call":
@@ -275,7 +302,7 @@ class Conversation:
             # Leaf by leaf as RULES spell it; equality is all that the ledger wants of it.
             text = "\n".join(f"{key}: {value}" for key, value in block["input"].items())
         fields = {"message": {**message, "content": [block]}, **extra}
-        record = self.record("assistant", fields, is_said=False)
+        record = self.record("assistant", fields, parent, is_said=False)
         if text:
             self.part(record, kind, text)
         elif kind == "thinking":
