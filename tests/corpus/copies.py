@@ -4,7 +4,7 @@ import os
 import shutil
 from pathlib import Path
 
-from tests.corpus import prompts
+from tests.corpus import branches, prompts
 from tests.corpus.agents import child_of, folder, identifier
 from tests.corpus.conversation import RECENT, Conversation, Record
 from tests.corpus.ledger import COPY
@@ -15,6 +15,8 @@ INSTRUCTION = (
     "Your task is to create a detailed summary of the conversation so far, paying close attention to the user's "
     "explicit requests and your previous actions."
 )
+NAMED = ("last", "missing", "recent", "missing", "last")  # by a boundary; FORMAT section 6 has 92 of 230 missing
+CROSSING_EVERY = 6
 
 
 def compact(conversation: Conversation, copy: bool) -> None:
@@ -109,11 +111,21 @@ def summarize(child: Conversation) -> None:
 def _logical_parent(conversation: Conversation) -> str | None:
     """Return what a boundary names: the last record, one shortly before it, or one that is not there."""
     world = conversation.world
-    if not world.chance(0.55):
-        return world.uuid()
-    if world.chance(0.3) and len(conversation.recent) == RECENT:
+    abandoned = branches.abandoned(conversation)
+    world.boundaries += 1
+    if abandoned is not None and world.boundaries > world.crossings * CROSSING_EVERY:
+        # The line before the boundary belongs to what was taken back, so that only the name leads on.
+        world.crossings += 1
+        named = conversation.last
+        conversation.last = abandoned.last
+        conversation.system("turn_duration", None, durationMs=9_000, messageCount=4)
+        conversation.last = named
+        abandoned.line = conversation.lines
+        return named
+    form = NAMED[world.boundaries % len(NAMED)]
+    if form == "recent" and len(conversation.recent) == RECENT:
         return conversation.recent[0]
-    return conversation.last
+    return world.uuid() if form == "missing" else conversation.last
 
 
 def _compacting_agent(conversation: Conversation, copy: bool) -> None:

@@ -57,7 +57,8 @@ class World:
         self.projects += [project.twin(self.text) for project in self.projects if "\\" in project.cwd]
         self.samples = Samples(seed)
         self.told: list[Story] = []
-        self.delegated = 0
+        # What must not depend on luck, even in a small corpus, is written every so often.
+        self.delegated = self.branches = self.leavings = self.boundaries = self.crossings = 0
         self.planted: list[dict[str, Any]] = []
         self.notes: dict[str, str] = {}
         self.era_bytes = {"old": 0, "progress": 0, "attachment": 0}
