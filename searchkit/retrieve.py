@@ -72,8 +72,10 @@ def _results(backend: Backend, query: Query, groups: Sequence[Sequence[Ranked]],
     around = {step.key for entries in near.values() for step in entries if isinstance(step, Step)}
     keys = sorted({one.hit.key for group in groups for one in group} | around)
     parts = dict(zip(keys, backend.stored(keys), strict=True))
+    # What was found may be gone meanwhile, or repeat what was read since.
     shown = [
-        [_shown(backend, query, one, stored) for one in group if (stored := parts[one.hit.key])] for group in groups
+        [_shown(backend, query, one, stored) for one in group if (stored := parts[one.hit.key]) and not stored.repeats]
+        for group in groups
     ]
     shown = [group for group in shown if group]
     homes = [group[0].stored.link.places[0].session for group in shown]

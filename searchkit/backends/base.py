@@ -108,7 +108,8 @@ class Node(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
     The parent of a record that begins after a compaction is its logical one. A parent that is not
     there is missing. Numbers of files tell only which records lie in the same one. A record without a
-    uuid of its own is no link: nothing leads to it.
+    uuid of its own is no link: nothing leads to it. Of progress, what only repeats something is left
+    out: it is what an agent says in its own transcript.
     """
 
     key: int
@@ -183,7 +184,7 @@ class Backend(Protocol):
         """Return the parts that answer a query; repeats are not among them."""
 
     def stored(self, keys: Sequence[int], /) -> list[Stored | None]:
-        """Return the parts of hits, in this order; None for one that is gone or has become a repeat."""
+        """Return parts by their keys, in this order; None for one that is gone."""
 
     def marks(self, query: Query, text: str, /) -> list[tuple[int, int]]:
         """Return where in a text something stands that a query asks for, in order."""
@@ -225,7 +226,7 @@ class Backend(Protocol):
         record; what another agent or a sidechain says there is not of it. The turn before is the one
         that the parent of its first record is in; the turn after is the next in the file, if its parent
         is in this one. Lines that are more than `FAR_LINES` from a record that the turn was found by are
-        left out, and so are repeats, and records without a uuid unless they are asked for.
+        left out, and so are records without a uuid unless they are asked for, and what progress repeats.
         """
 
     def record(self, uuid: str, /) -> int | None:

@@ -77,7 +77,7 @@ def fork(source: Conversation, target: Path, session: str) -> Conversation:
         if marked:
             copied["forkedFrom"] = {"sessionId": source.session, "messageUuid": record["uuid"]}
         forked.write(dumped(copied))
-        source.story.lent[record["uuid"]] = copied["sessionId"]
+        source.story.lent[record["uuid"]] = session
         for kind, text in source.kept_parts.get(record["uuid"], []):
             world.ledger.hold(session, kind, text)
     forked.last = forked.line_before = mark.last

@@ -5,7 +5,7 @@ A sample names a record and the thread around it:
     uuid, session, agent   the record and where it was written first
     situations             what makes its thread hard to find; the first is the one it was chosen for
     caller                 the record of the call that started its agent, None where no file tells
-    sessions               the sessions that its lines name
+    sessions               the sessions that its lines and the files of sessions it lies in name
     thread                 length: how many records the thread has
                            digest: SHA-256 over their uuids, joined by newlines
                            place: how many of them come before this one

@@ -29,8 +29,10 @@ JOIN names AS types ON types.id = records.type LEFT JOIN sessions ON sessions.id
   LEFT JOIN names AS agents ON agents.id = records.agent
   LEFT JOIN records AS logical ON records.parent IS NULL AND logical.uuid = records.logical_parent
 """
-_PARTS = """
-LEFT JOIN parts ON parts.record = records.id AND parts.repeats IS NULL LEFT JOIN names AS tools ON tools.id = parts.tool
+# Progress repeats what an agent says in its own transcript; anything else that was said twice is told twice.
+IS_TOLD = "(parts.repeats IS NULL OR records.type IS NOT (SELECT id FROM names WHERE name = 'progress'))"
+_PARTS = f"""
+LEFT JOIN parts ON parts.record = records.id AND {IS_TOLD} LEFT JOIN names AS tools ON tools.id = parts.tool
 """
 _TRANSCRIPT = f"""
 {_NODE}, {STEP} FROM records {_RECORDS} {_PARTS}

@@ -10,12 +10,12 @@ from typing import NamedTuple
 
 from searchkit.backends.base import FAR_LINES, TYPED, Step
 from searchkit.backends.embedded.asking import rows_in
-from searchkit.backends.embedded.nodes import STEP, step
+from searchkit.backends.embedded.nodes import IS_TOLD, STEP, step
 from searchkit.backends.embedded.schema import KINDS, LINK, ROLES, SIDECHAIN
 from searchkit.types import Role
 
 _IS_TYPED = f"""
-EXISTS (SELECT 1 FROM parts WHERE parts.record = records.id AND repeats IS NULL
+EXISTS (SELECT 1 FROM parts WHERE parts.record = records.id AND {IS_TOLD}
   AND role = {ROLES.index(Role.USER)} AND kind IN ({",".join(str(KINDS.index(kind)) for kind in sorted(TYPED))}))
 """
 _IN_RANGE = f"""
@@ -26,7 +26,7 @@ _TYPED = f"""
 SELECT records.line, records.parent FROM records WHERE {_IN_RANGE} AND records.flags & {LINK} AND {_IS_TYPED}
 ORDER BY records.line"""
 _STEPS = f"""
-SELECT {STEP} FROM records JOIN parts ON parts.record = records.id AND parts.repeats IS NULL
+SELECT {STEP} FROM records JOIN parts ON parts.record = records.id AND {IS_TOLD}
   LEFT JOIN names AS tools ON tools.id = parts.tool
 WHERE {_IN_RANGE} AND (records.flags & {LINK} AND records.line >= 0 OR records.id = ?)
 ORDER BY records.line, parts.block, parts.variant

@@ -81,9 +81,9 @@ class MemoryBackend:
         return finding.find(self._keyed(), self._held(), query, limit, order)
 
     def stored(self, keys: Sequence[int], /) -> list[Stored | None]:
-        """Return the parts of hits, in this order; None for one that is gone or has become a repeat."""
+        """Return parts by their keys, in this order; None for one that is gone."""
         known = dict(self._keyed())
-        return [found if (found := known.get(key)) and found.repeats is None else None for key in keys]
+        return [known.get(key) for key in keys]
 
     def marks(self, query: Query, text: str, /) -> list[tuple[int, int]]:
         """Return where in a text a word stands that a query asks for, in order."""

@@ -18,7 +18,7 @@ def nodes(records: Mapping[str, Sightings], keyed: Iterable[tuple[int, Stored]])
     files = {path: number for number, path in enumerate(sorted({home.file.path for home in homes.values()}))}
     steps: dict[str, list[Step]] = {uuid: [] for uuid in records}
     for key, stored in keyed:
-        if stored.repeats is None:
+        if stored.repeats is None or stored.link.type != "progress":
             touched = {touch.path for place in records[stored.link.uuid] for touch in place.record.touches}
             steps[stored.link.uuid].append(_step(key, stored, touched))
     return {uuid: _node(records[uuid], numbers, files[homes[uuid].file.path], steps[uuid]) for uuid in records}
