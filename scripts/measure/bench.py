@@ -9,6 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from measure import corpora, indexing
+from measure.context import context
 from measure.corpora import MEGABYTE
 from measure.figures import Figure, say, table
 from measure.first import first
@@ -28,6 +29,7 @@ MEASUREMENTS: dict[str, Callable[[Subject], list[Figure]]] = {
     "first": first,
     "warm": warm,
     "process": process,
+    "context": context,
     "again": indexing.again,
     "line": indexing.line,
     "sizes": sizes,
