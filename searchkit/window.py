@@ -20,19 +20,18 @@ def nearby(backend: Backend, keys: Sequence[int], turns: int) -> dict[int, list[
 
 def shown(steps: Sequence[Step], hits: Collection[int]) -> list[Step | Folded]:
     """Choose what to show of turns: what was asked, the hits with their calls and results, and what came of it."""
-    calls = {step.call for step in steps if step.key in hits and step.call}
-    chosen = {step.key for step in steps if step.key in hits or step.is_typed or (step.call and step.call in calls)}
-    chosen |= set(_outcomes(steps))
+    chosen = _chosen(steps, hits)
     entries: list[Step | Folded] = []
     between: list[Step] = []
     for step in steps:
         if step.key in chosen:
-            entries += [Folded(steps=between)] if between else []
+            if between:
+                entries.append(Folded(steps=between))
+                between = []
             entries.append(step)
-            between = []
         elif step.kind not in ASIDE:
             between.append(step)
-    return [*entries, *([Folded(steps=between)] if between else [])]
+    return [*entries, Folded(steps=between)] if between else entries
 
 
 def entries(chosen: Iterable[Step | Folded], hits: Collection[int], texts: Mapping[int, Stored | None]) -> list[Entry]:
@@ -77,14 +76,17 @@ def broken(turn: Sequence[Node]) -> list[Break]:
     return [Break(reason=Reason.COMPACTED, record=turn[0].uuid, time=turn[0].time)] if turn[0].is_boundary else []
 
 
-def _outcomes(steps: Sequence[Step]) -> Iterator[int]:
-    """Yield the last text of each turn."""
+def _chosen(steps: Sequence[Step], hits: Collection[int]) -> set[int]:
+    """Return the keys of what is told in full: also the last text of each turn."""
+    calls = {step.call for step in steps if step.call and step.key in hits}
+    chosen = set(hits)
     last = None
     for step in steps:
-        if step.is_typed and last is not None:
-            yield last
-            last = None
-        elif step.kind is Kind.TEXT:
+        if step.kind is Kind.TEXT:
             last = step.key
-    if last is not None:
-        yield last
+        elif step.is_typed:
+            chosen |= {step.key, last or step.key}
+            last = None
+        elif step.call in calls:
+            chosen.add(step.key)
+    return chosen if last is None else chosen | {last}

@@ -11,6 +11,7 @@ from pathlib import Path
 from measure import corpora, indexing
 from measure.context import context
 from measure.corpora import MEGABYTE
+from measure.expanding import expanding
 from measure.figures import Figure, say, table
 from measure.first import first
 from measure.sizes import sizes
@@ -28,6 +29,7 @@ MEASUREMENTS: dict[str, Callable[[Subject], list[Figure]]] = {
     "ratios": indexing.ratios,
     "first": first,
     "warm": warm,
+    "expanding": expanding,
     "process": process,
     "context": context,
     "again": indexing.again,

@@ -32,7 +32,14 @@ ORDERS = [order.value for order in Order]
     "--mode", type=click.Choice(MODES), default="hybrid", help="Which channels are asked: words alone, so far."
 )
 @click.option("--limit", default=10, show_default=True, type=click.IntRange(1, 1000), help="How many results.")
-@click.option("--thread", "turns", default=1, show_default=True, type=click.IntRange(0, 50), help="Turns around a hit.")
+@click.option(
+    "--thread",
+    "turns",
+    default=1,
+    show_default=True,
+    type=click.IntRange(0, 50),
+    help="Turns around a hit: none, its own, or more before and after it.",
+)
 @click.option(
     "--group", type=click.Choice(["session", "none"]), help="One result a session, or, as with --queries, every hit."
 )

@@ -27,6 +27,9 @@ CACHE_PAGES = 1 << 10
 # Pages that may wait in the write-ahead log: 64 MB. Moved into the catalog in few large steps, a page
 # that many batches touch is written once.
 WAL_PAGES = 4 << 10
+# Of the catalog, so much is mapped into the memory of a reader, who then copies no pages: what is around ten
+# hits is there in three quarters of the time. A writer maps nothing: what it maps would count as its own.
+MAPPED_BYTES = 1 << 30
 # How long a reader waits for the moment in which a commit is made visible.
 BUSY_MILLISECONDS = 10_000
 # What SQLite reports when the trouble is around the catalog and not in it. The lowest byte is the
@@ -283,6 +286,7 @@ class Catalog:
         execute(f"PRAGMA cache_size = {CACHE_PAGES}")
         if not is_writable:
             execute("PRAGMA query_only = 1")
+            execute(f"PRAGMA mmap_size = {MAPPED_BYTES}")
             if execute("PRAGMA user_version").fetchone()[0] == 0:
                 raise IndexMissing(f"the index in {self._path.parent} is still empty", "run: searchkit index")
             return

@@ -29,7 +29,7 @@ _STEPS = f"""
 SELECT {STEP} FROM records JOIN parts ON parts.record = records.id AND parts.repeats IS NULL
   LEFT JOIN names AS tools ON tools.id = parts.tool
 WHERE {_IN_RANGE} AND (records.flags & {LINK} AND records.line >= 0 OR records.id = ?)
-ORDER BY records.line, records.uuid, parts.block, parts.variant
+ORDER BY records.line, parts.block, parts.variant
 """
 
 
