@@ -28,6 +28,7 @@ COMMANDS = (
     "show",
     "stats",
     "status",
+    "tree",
 )
 
 

@@ -13,6 +13,7 @@ class Graph(msgspec.Struct, frozen=True, kw_only=True):
 
     `above` is the record that comes before, past compactions; `below` those that come after, in
     line order. `reach` is the highest line of the same file that was written below a record.
+    `ends` is the line on which a record was named as the one with which the conversation goes on.
     `answers` are the records that hold the result of a tool call.
     """
 
@@ -20,6 +21,7 @@ class Graph(msgspec.Struct, frozen=True, kw_only=True):
     above: Mapping[int, int]
     below: Mapping[int, Sequence[int]]
     reach: Mapping[int, int]
+    ends: Mapping[int, int]
     responses: Mapping[tuple[int, int], Sequence[int]]
     answers: Mapping[str, Sequence[int]]
 
@@ -39,8 +41,16 @@ def graph(several: Iterable[Node], leaves: Mapping[str, int] | None = None) -> G
         for step in node.steps:
             if step.kind is Kind.TOOL_RESULT and step.call is not None:
                 answers.setdefault(step.call, []).append(key)
-    reach = _reach(nodes, above, leaves or {})
-    return Graph(nodes=nodes, above=above, below=below, reach=reach, responses=responses, answers=answers)
+    ends = {key: leaves[node.uuid] for key, node in nodes.items() if node.uuid in leaves} if leaves else {}
+    return Graph(
+        nodes=nodes,
+        above=above,
+        below=below,
+        reach=_reach(nodes, above, ends),
+        ends=ends,
+        responses=responses,
+        answers=answers,
+    )
 
 
 def back(found: Graph, key: int) -> Iterator[int]:
@@ -80,7 +90,8 @@ def is_turning(node: Node) -> bool:
 def _last_taken(found: Graph, key: int, seen: Collection[int]) -> int | None:
     file = found.nodes[key].file
     own = [one for one in found.below.get(key, ()) if found.nodes[one].file == file and one not in seen]
-    return max(own, key=lambda one: found.reach[one], default=None)
+    last = max(own, key=lambda one: found.reach[one], default=None)
+    return None if last is None or found.ends.get(key, 0) > found.reach[last] else last
 
 
 def _above(nodes: Mapping[int, Node]) -> dict[int, int]:
@@ -120,10 +131,10 @@ def _is_below(above: Mapping[int, int], key: int, ancestor: int | None) -> bool:
     return key == ancestor
 
 
-def _reach(nodes: Mapping[int, Node], above: Mapping[int, int], leaves: Mapping[str, int]) -> dict[int, int]:
+def _reach(nodes: Mapping[int, Node], above: Mapping[int, int], ends: Mapping[int, int]) -> dict[int, int]:
     """Tell every record the highest line below it: the highest comes first, and each is told once."""
     reach: dict[int, int] = {}
-    lines = ((max(abs(node.line), leaves.get(node.uuid, 0)), key) for key, node in nodes.items())
+    lines = ((max(abs(node.line), ends.get(key, 0)), key) for key, node in nodes.items())
     for line, key in sorted(lines, reverse=True):
         file = nodes[key].file
         while key in nodes and key not in reach and nodes[key].file == file:

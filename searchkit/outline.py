@@ -9,7 +9,7 @@ from searchkit.backends.base import Backend, Node, Step, Stored
 from searchkit.conversations import Agent, Outline, Reason, Strand, Turn, Work
 from searchkit.graph import Graph, graph, on, under
 from searchkit.questions import Condition, Filter
-from searchkit.thread import later_way, leaves, told
+from searchkit.thread import is_left, leaves, told
 from searchkit.types import Fact, Figures, Grouping, Kind, Touch
 from searchkit.window import steps_of, turns
 
@@ -116,7 +116,7 @@ def _strands(backend: Backend, nodes: Sequence[Node], named: Mapping[str, int], 
         strand = Strand(
             turns=[_turn(sketch, texts, works, leading_off) for sketch in sketches],
             ending=_ending(found, way.keys[0]) if way.at is None else None,
-            is_abandoned=way.at is not None and later_way(found, way.at, way.keys[0]) is not None,
+            is_abandoned=way.at is not None and is_left(found, way.at, way.keys[0]),
         )
         (roots if way.at is None else leading_off.setdefault(way.at, [])).insert(0, strand)
     return roots

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from searchkit.agents import above, is_inline, sidechains
-from searchkit.backends.base import Backend
+from searchkit.backends.base import Backend, Node
 from searchkit.conversations import Branch, Reason, Thread
 from searchkit.graph import Graph, back, graph, is_turning, on, under
 from searchkit.types import Fact, Kind
@@ -39,14 +39,19 @@ def leaves(facts: Iterable[Fact]) -> dict[str, int]:
 
 
 def _loaded(backend: Backend, key: int) -> Graph:
-    """Load the file of a record, and those that its way back leads through."""
+    """Load the session or the agent that a record is of, and the sessions that its way back leads through.
+
+    An agent's transcript is a conversation of its own, also where its first record hangs below one of the session.
+    """
     nodes = {node.key: node for node in backend.transcript(key)}
-    session = nodes[key].session
-    named = leaves(backend.facts(session) if session and nodes[key].agent is None else ())
+    here = nodes[key]
+    if here.session is not None and here.is_link:
+        nodes = {node.key: node for node in backend.members(here.session, here.agent)}
+    named = leaves(backend.facts(here.session) if here.session and here.agent is None else ())
     while True:
         found = graph(nodes.values(), named)
         beyond = found.above.get([key, *back(found, key)][-1])
-        if beyond is None or beyond in nodes:
+        if beyond is None or beyond in nodes or here.agent is not None:
             return found
         nodes |= {node.key: node for node in backend.transcript(beyond)}
 
@@ -57,18 +62,17 @@ def _start(found: Graph, key: int) -> int:
     The result of one of several parallel calls, or an aside, leads nowhere; its call, or another call of
     the same response, does.
     """
-    while True:
+    seen: set[int] = set()
+    while key not in seen:
+        seen.add(key)
         last = max(_exchange(found, key, {}), key=lambda one: found.reach[one])
         if found.reach[last] > found.reach[key]:
             key = last
-            continue
-        before = found.above.get(key, -1)
-        is_before = before in found.nodes and found.nodes[before].file == found.nodes[key].file
-        if not is_before or found.reach[before] <= found.reach[key]:
-            return key
-        if any(is_turning(found.nodes[one]) for one in under(found, key)):
-            return key
-        key = before
+        elif not any(is_turning(found.nodes[one]) for one in under(found, key)):
+            before = found.above.get(key, -1)
+            is_before = before in found.nodes and found.nodes[before].file == found.nodes[key].file
+            key = before if is_before else key
+    return key
 
 
 def told(found: Graph, way: Sequence[int]) -> Iterator[int]:
@@ -101,9 +105,16 @@ def _exchange(found: Graph, key: int, on_way: Mapping[int, int]) -> Iterator[int
         blocks = sorted(blocks, key=on_way.__getitem__)
     for block in blocks:
         yield block
-        for step in found.nodes[block].steps:
-            if step.kind is Kind.TOOL_CALL and step.call is not None:
-                yield from (one for one in found.answers.get(step.call, ()) if found.nodes[one].file == node.file)
+        calls = [step.call for step in found.nodes[block].steps if step.kind is Kind.TOOL_CALL and step.call]
+        for call in calls:
+            yield from (one for one in found.answers.get(call, ()) if found.nodes[one].file == node.file)
+        if calls:
+            # A blank result says nothing, not even which call it is of; but it hangs off that call.
+            yield from (one for one in found.below.get(block, ()) if _is_blank_result(found.nodes[one]))
+
+
+def _is_blank_result(node: Node) -> bool:
+    return node.type == "user" and not node.steps
 
 
 def _branches(found: Graph, told: Sequence[int]) -> Iterator[Branch]:
@@ -119,7 +130,7 @@ def _branches(found: Graph, told: Sequence[int]) -> Iterator[Branch]:
                 first=found.nodes[child].uuid,
                 records=len(several),
                 ended=max((time for one in several if (time := found.nodes[one].time)), default=None),
-                is_abandoned=later_way(found, key, child) is not None,
+                is_abandoned=is_left(found, key, child),
             )
 
 
@@ -141,16 +152,18 @@ def _ending(found: Graph, first: int) -> Reason | None:
 def _left_at(found: Graph, way: Sequence[int]) -> str | None:
     """Return the last record of a way after which the conversation went on elsewhere."""
     for key, child in zip(reversed(way[:-1]), reversed(way[1:]), strict=True):
-        if later_way(found, key, child) is not None:
+        if is_left(found, key, child):
             return found.nodes[key].uuid
     return None
 
 
-def later_way(found: Graph, key: int, child: int) -> int | None:
-    """Return a way from a record that was taken after this one, if there is such."""
+def is_left(found: Graph, key: int, child: int) -> bool:
+    """Say whether the conversation later went on another way from a record, or ended there."""
     file = found.nodes[child].file
-    for other in found.below.get(key, ()):
-        is_later = found.nodes[other].file == file and found.reach[other] > found.reach[child]
-        if is_later and any(is_turning(found.nodes[one]) for one in under(found, other)):
-            return other
-    return None
+    later = [one for one in found.below.get(key, ()) if found.reach[one] > found.reach[child]]
+    return found.ends.get(key, 0) > found.reach[child] or any(
+        is_turning(found.nodes[one])
+        for other in later
+        if found.nodes[other].file == file
+        for one in under(found, other)
+    )

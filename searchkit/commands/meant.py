@@ -31,6 +31,11 @@ def meant(engine: Engine, asked: str) -> Session:
         return meant(engine, engine.session_of(asked) or "")
     if not found:
         raise UsageError(f"no session has an id that begins with {one_line(asked)!r}", "searchkit sessions lists them")
-    listed = [f"{one.id}  {day(one.ended)}  {one_line(one.title or '')[:60]}" for one in found[:MOST_CANDIDATES]]
+    raise UsageError(f"several sessions have an id that begins with {one_line(asked)!r}", listed(found))
+
+
+def listed(found: list[Session]) -> str:
+    """List the sessions that could be meant, below each other."""
+    told = [f"{one.id}  {day(one.ended)}  {one_line(one.title or '')[:60]}" for one in found[:MOST_CANDIDATES]]
     more = ["and more"] if len(found) > MOST_CANDIDATES else []
-    raise UsageError(f"several sessions have an id that begins with {one_line(asked)!r}", "\n  ".join(listed + more))
+    return "\n  ".join(told + more)

@@ -77,9 +77,11 @@ WHERE records.file != parents.file AND records.parent IN"""
 
 def callers(connection: sqlite3.Connection, calls: Sequence[str]) -> dict[str, str]:
     """Return the uuid of the record that made each of these calls."""
-    statement = f"""SELECT call, uuid FROM parts JOIN records ON records.id = record
+    # What an agent says is repeated in the progress of its caller, calls included.
+    statement = f"""SELECT call, records.standing, uuid FROM parts JOIN records ON records.id = record
 WHERE kind = {KINDS.index(Kind.TOOL_CALL)} AND call IN"""
-    return {call: uuid_text(uuid) for call, uuid in sorted(rows_in(connection, statement, calls), reverse=True)}
+    found = sorted(set(rows_in(connection, statement, calls)), reverse=True)
+    return {call: uuid_text(uuid) for call, _, uuid in found}
 
 
 def step(row: Sequence[Any]) -> Step:

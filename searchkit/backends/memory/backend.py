@@ -171,7 +171,8 @@ class MemoryBackend:
     def callers(self, calls: Sequence[str], /) -> dict[str, str]:
         """Return the uuid of the record that made each of these tool calls; a missing one is left out."""
         made = [one for _, one in self._keyed() if one.part.kind is Kind.TOOL_CALL and one.part.call in calls]
-        return {one.part.call or "": one.link.uuid for one in sorted(made, key=lambda one: one.link.uuid, reverse=True)}
+        ranked = sorted(made, key=lambda one: (one.link.standing, one.link.uuid), reverse=True)
+        return {one.part.call or "": one.link.uuid for one in ranked}
 
     def session_parts(self, session: str, agent: str | None = None, /) -> Iterator[Stored]:
         """Yield the parts of a session, or of one of its agents, in order; repeats included."""
