@@ -223,7 +223,9 @@ def test_deleted_transcripts_change_only_a_word(home: Home, run: Run) -> None:
         path.unlink()
     run("index")
     after = run("context", QUESTION, "--max-tokens", "450")
+    shown = [run("show", uuid).status for uuid in re.findall(r" uuid (\S+)", after.out)]
 
+    assert [0, 0] == shown
     assert before.out != after.out
     assert before.out == after.out.replace(" · its transcript is gone", "")
     assert tokens.count(after.out) <= 450

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from searchkit.conversations import Folded
 from searchkit.packs import Excerpt, Pack, Place, Quotation
 from searchkit.render.folded import folded
+from searchkit.render.markdown import longest_run
 from searchkit.render.plain import one_line, safe, stamp
 from searchkit.types import Kind, Role
 
@@ -19,7 +20,6 @@ _MARKUP = str.maketrans("`<>[]·", "'()()-")
 # Names are cut to this, and so many files are named.
 MOST_NAME = 100
 MOST_FILES = 5
-_BACKTICKS = re.compile("`+")
 _LEAST_FENCE = 3
 _LABELS = {Place.QUESTION: "Question", Place.PASSAGE: "Found", Place.BESIDE: "Step", Place.OUTCOME: "Outcome"}
 _KINDS = {Kind.TOOL_CALL: "call", Kind.TOOL_RESULT: "result"}
@@ -83,8 +83,7 @@ def _entry(entry: Quotation | Folded) -> Iterator[str]:
         yield from [f"Steps: {_name(line)}"] if line else []
         return
     text = quotable(entry.text)
-    longest = max(map(len, _BACKTICKS.findall(text)), default=0)
-    fence = "`" * max(_LEAST_FENCE, longest + 1)
+    fence = "`" * max(_LEAST_FENCE, longest_run(text) + 1)
     yield f"{_LABELS[entry.place]}, {_speaker(entry)}:"
     yield from (fence, text, fence)
 
