@@ -90,8 +90,12 @@ Entry = Said | Folded | Break | Inside
 
 
 class Fix(msgspec.Struct, frozen=True, kw_only=True):
-    """A result that failed, and the next one of the same command or file that did not, each after its call."""
+    """A result that failed, and the next one of the same command or file that did not, each after its call.
 
+    Between them lie so many edits.
+    """
+
+    edits: int
     failed_call: Stored
     failed: Stored
     passed_call: Stored
@@ -101,10 +105,12 @@ class Fix(msgspec.Struct, frozen=True, kw_only=True):
 class Conversation(msgspec.Struct, frozen=True, kw_only=True):
     """What is shown around a record, and what more there is.
 
+    The record may be another than the one that was asked for, where that is a title: it leads nowhere.
     `earlier` and `later` count the turns that are not shown. `also_in` are the other sessions that the
     record lives in.
     """
 
+    record: str
     session: Heading | None
     entries: Sequence[Entry]
     earlier: int = 0
@@ -161,5 +167,6 @@ class Outline(msgspec.Struct, frozen=True, kw_only=True):
     strands: Sequence[Strand]
     agents: Sequence[Work] = ()
     figures: Figures = Figures()
+    models: Sequence[str] = ()
     files: Sequence[Touch] = ()
     facts: Mapping[str, str] = {}

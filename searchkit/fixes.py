@@ -11,6 +11,8 @@ from searchkit.types import Kind, Part
 # Of the results of a thread, so many before and after one are looked at: what is mended later is another story.
 FAR_RESULTS = 200
 MOST_FIXES = 3
+# The tools that change files.
+CHANGING = frozenset({"Edit", "MultiEdit", "NotebookEdit", "Write"})
 # The inputs that say what a call was about, where it touched no file.
 _SUBJECTS = ("command", "pattern", "url", "query")
 
@@ -39,7 +41,7 @@ def fixes(backend: Backend, steps: Sequence[Step], near: AbstractSet[int], hits:
     subjects = _subjects(backend, [one.call for one in around])
     wanted = {attempts[number].result.key for number in asked}
     pairs = [pair for pair in _pairs(around, subjects) if any(one.result.key in wanted for one in pair)]
-    return list(_fetched(backend, pairs[:MOST_FIXES]))
+    return list(_fetched(backend, pairs[:MOST_FIXES], steps))
 
 
 def _pairs(attempts: Sequence[_Attempt], subjects: Mapping[int, str]) -> Iterator[tuple[_Attempt, _Attempt]]:
@@ -69,9 +71,12 @@ def _subject(part: Part) -> str:
     return " ".join(named.split())
 
 
-def _fetched(backend: Backend, pairs: Sequence[tuple[_Attempt, _Attempt]]) -> Iterator[Fix]:
+def _fetched(backend: Backend, pairs: Sequence[tuple[_Attempt, _Attempt]], steps: Sequence[Step]) -> Iterator[Fix]:
+    places = {step.key: number for number, step in enumerate(steps)}
     for failed, passed in pairs:
         keys = (failed.call.key, failed.result.key, passed.call.key, passed.result.key)
         found = [stored for stored in backend.stored(keys) if stored is not None]
         if len(found) == len(keys):
-            yield Fix(failed_call=found[0], failed=found[1], passed_call=found[2], passed=found[3])
+            between = steps[places[failed.result.key] : places[passed.call.key]]
+            edits = sum(step.kind is Kind.TOOL_CALL and step.tool in CHANGING for step in between)
+            yield Fix(edits=edits, failed_call=found[0], failed=found[1], passed_call=found[2], passed=found[3])

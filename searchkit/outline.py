@@ -7,6 +7,7 @@ from typing import NamedTuple
 from searchkit.agents import agents_of, is_inline, sidechains
 from searchkit.backends.base import Backend, Node, Step, Stored
 from searchkit.conversations import Agent, Outline, Reason, Strand, Turn, Work
+from searchkit.fixes import CHANGING
 from searchkit.graph import Graph, graph, on, under
 from searchkit.questions import Condition, Filter
 from searchkit.thread import is_left, leaves, told
@@ -15,7 +16,6 @@ from searchkit.window import steps_of, turns
 
 # Agents that start agents were seen three deep; what is deeper is told beside the session instead of inside.
 MOST_DEPTH = 20
-_ACTIONS = {"Edit": "edit", "MultiEdit": "edit", "NotebookEdit": "edit", "Write": "write"}
 
 
 class _Way(NamedTuple):
@@ -53,7 +53,7 @@ def outline(backend: Backend, session: str) -> Outline | None:
     nodes = backend.members(session)
     inline = _inline(backend, nodes)
     condition = Condition(filters=(Filter(name="session", values=(session,)),))
-    figures = backend.figures(condition, (Grouping.TOTAL,))[Grouping.TOTAL]
+    figures = backend.figures(condition, (Grouping.TOTAL, Grouping.MODEL))
     told_inside: set[str] = set()
     works = _works(backend, inside, None, told_inside)
     for work in inline:
@@ -62,7 +62,8 @@ def outline(backend: Backend, session: str) -> Outline | None:
         session=named[session],
         strands=_strands(backend, [node for node in nodes if not is_inline(node)], leaves(facts), works),
         agents=[*works.get("", ()), *(_work(backend, one, {}) for one in agents if one.name not in told_inside)],
-        figures=next(iter(figures.values()), Figures()),
+        figures=next(iter(figures[Grouping.TOTAL].values()), Figures()),
+        models=sorted(filter(None, figures[Grouping.MODEL])),
         files=_files(steps_of(nodes)),
         facts=_latest(facts),
     )
@@ -140,7 +141,8 @@ def _ways(found: Graph) -> Iterator[_Way]:
 
 def _sketch(nodes: Sequence[Node]) -> _Sketch:
     steps = steps_of(nodes)
-    asked = next((step for step in steps if step.is_typed), None)
+    opening = {Kind.SUMMARY} if nodes[0].is_boundary else ()
+    asked = next((step for step in steps if step.is_typed or step.kind in opening), None)
     texts = [step for step in steps if step.kind is Kind.TEXT]
     return _Sketch(nodes, asked, texts[-1] if texts else None, [step for step in steps if step is not asked])
 
@@ -186,7 +188,7 @@ def _files(steps: Sequence[Step]) -> list[Touch]:
     actions: dict[str, str] = {}
     for step in steps:
         if step.path:
-            action = _ACTIONS.get(step.tool or "", "read")
+            action = ("write" if step.tool == "Write" else "edit") if step.tool in CHANGING else "read"
             actions[step.path] = action if action != "read" else actions.get(step.path, action)
     touched = [Touch(path=path, action=action) for path, action in actions.items()]
     return sorted(touched, key=lambda touch: (touch.action == "read", touch.path))

@@ -30,6 +30,7 @@ def conversation(
     cut = [Break(reason=found.ending, record=found.nodes[0].uuid)] if found.ending and not first else []
     homes = {place.session for place in backend.links([uuid])[uuid].places if place.session}
     return Conversation(
+        record=uuid,
         session=backend.headings([here.session]).get(here.session) if here.session else None,
         entries=[*cut, *_entries(backend, several[first:end], hits, is_full, calls)],
         earlier=first,

@@ -139,7 +139,9 @@ def _forks(backend: Backend, found: Graph, told: Sequence[int]) -> Iterator[Bran
     for node in backend.offspring(told):
         start = found.nodes[node.parent] if node.parent is not None else None
         if start is not None and node.key not in found.nodes and node.session not in (start.session, None):
-            yield Branch(at=start.uuid, first=node.uuid, records=1, ended=node.time, session=node.session)
+            own = [one for one in backend.members(node.session or "") if one.session == node.session]
+            ended = max((one.time for one in own if one.time), default=None)
+            yield Branch(at=start.uuid, first=node.uuid, records=len(own), ended=ended, session=node.session)
 
 
 def _ending(found: Graph, first: int) -> Reason | None:

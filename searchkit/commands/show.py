@@ -62,7 +62,7 @@ def show(
             save(output, lines)
         else:
             print_paged(lines, not forms and not no_pager)
-    if isinstance(found, Conversation) and not _hits(found):
+    if isinstance(found, Conversation) and not _is_told(found):
         click.echo("That message says nothing: there is no text in it.", err=True)
         return 0 if found.entries else NOTHING_FOUND
     return 0
@@ -75,13 +75,13 @@ def _found(engine: Engine, id: str, asked: Asked, is_full: bool) -> Conversation
         return engine.outline(titled(engine, id).id)
     found = engine.show(uuid, asked.before, asked.after, is_full, asked.has_agents)
     # The engine puts the beginning of the conversation in place of a title.
-    is_title = bool(hits := _hits(found)) and not any(hit.lower().startswith(uuid.lower()) for hit in hits)
+    is_title = not found.record.lower().startswith(uuid.lower())
     return engine.outline(found.session.id) if is_title and found.session else found
 
 
-def _hits(found: Conversation) -> list[str]:
-    """Return the ids of what is shown of the message that was asked for."""
-    return [entry.stored.part.uuid for entry in found.entries if isinstance(entry, Said) and entry.is_hit]
+def _is_told(found: Conversation) -> bool:
+    """Say whether the message that was asked for says anything."""
+    return any(isinstance(entry, Said) and entry.is_hit for entry in found.entries)
 
 
 def _written(found: Conversation | Outline, asked: Asked, is_full: bool, form: str, is_seen: bool) -> Iterable[str]:

@@ -35,7 +35,7 @@ def document(found: Conversation, asked: Asked) -> Document:
         *_with_branches(list(_told(found.entries)), found, asked),
         *_more(found.later, "later", "--after", asked.after),
         *_hidden_agents(found, asked),
-        *(fixed(fix, found.entries) for fix in found.fixes),
+        *(fixed(fix) for fix in found.fixes),
     ]
     return Document(title=wording.title(found.session), about=list(_about(found, asked)), blocks=blocks)
 

@@ -9,7 +9,7 @@ from searchkit.render.folded import folded
 from searchkit.render.gaps import gap
 from searchkit.render.plain import amount, clock, count, day, last_part, lasting, minute
 from searchkit.render.reading import message
-from searchkit.render.ways import beginning, models, steps
+from searchkit.render.ways import beginning, steps
 from searchkit.render.wording import Asked
 from searchkit.types import Figures
 
@@ -37,7 +37,7 @@ def _about(found: Outline) -> Iterator[Note]:
     for line in (
         *([line] for line in wording.place(session)),
         [_times(session.started, session.ended), *counted, *_usage(found.figures)],
-        [", ".join(models(found))],
+        [", ".join(found.models)],
         [f"files: {listed}" if (listed := _files(found)) else ""],
     ):
         if any(line):

@@ -10,7 +10,7 @@ from searchkit.conversations import Outline, Said, Turn
 from searchkit.render.answer_json import Fields, agent_fields, entry_fields
 from searchkit.render.folded import folded
 from searchkit.render.plain import stamp
-from searchkit.render.ways import Way, models, ways
+from searchkit.render.ways import Way, ways
 
 
 def fields(found: Outline, is_full: bool) -> Fields:
@@ -37,7 +37,7 @@ def fields(found: Outline, is_full: bool) -> Fields:
             "cache_write": figures.cache_write,
         },
         "cost": figures.cost,
-        "models": models(found),
+        "models": list(found.models),
         "files": [{"path": touch.path, "action": touch.action} for touch in found.files],
         "facts": dict(found.facts),
         "ways": [_way(way, is_full) for way in ways(found)],

@@ -36,12 +36,6 @@ def _leaving(turn: Turn, way: Way) -> Iterator[Way]:
         yield Way(strand=strand, at=turn.record, agent=way.agent, depth=way.depth + 1)
 
 
-def models(outline: Outline) -> list[str]:
-    """Return the models that answered, in the order in which they did so first."""
-    outcomes = (turn.outcome for way in ways(outline) for turn in way.strand.turns if turn.outcome)
-    return list(dict.fromkeys(model for outcome in outcomes if (model := outcome.link.context.model)))
-
-
 def steps(turns: Iterable[Turn]) -> int:
     """Count what was done in some turns: each call, with its result, is a step."""
     return sum(step.kind is Kind.TOOL_CALL for turn in turns for step in turn.steps)
