@@ -17,6 +17,7 @@ from searchkit.render import json
 # Each is a module of searchkit.commands that holds a command of its name.
 COMMANDS = (
     "completion",
+    "context",
     "demo",
     "doctor",
     "index",

@@ -11,13 +11,15 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
+from msgspec.structs import replace
+
 from searchkit import config
 from searchkit.backends.base import Order
 from searchkit.backends.embedded import EmbeddedBackend, layout
 from searchkit.dates import LOCAL
 from searchkit.errors import SourceError, UsageError
 from searchkit.query import understand
-from searchkit.questions import Condition, Query
+from searchkit.questions import Condition, Filter, Query
 from searchkit.results import Answer, Status
 from searchkit.retrieve import retrieve
 from searchkit.types import Behind, Counts, Figures, Finding, Grouping, Session, Standing
@@ -25,11 +27,14 @@ from searchkit.types import Behind, Counts, Figures, Finding, Grouping, Session,
 if TYPE_CHECKING:
     from searchkit.conversations import Conversation, Outline, Thread
     from searchkit.ingest import Progress, Summary
+    from searchkit.packs import Pack
     from searchkit.resume import Resumption
 
 
 # Messages that are listed where a beginning of an id could mean several.
 MOST_MEANT = 10
+# Sessions that a pack may draw on: over the sample five have room in 2,000 tokens, and twenty in 20,000.
+MOST_SESSIONS = 30
 
 
 class Engine:
@@ -99,6 +104,27 @@ class Engine:
         """Find what answers a question, best first; words are read as on the command line."""
         query = words if isinstance(words, Query) else understand(words, now=datetime.now(LOCAL), filters=filters)
         return retrieve(self._open(), query, limit, order, is_grouped, turns, facets)
+
+    def context(
+        self,
+        words: str | Query,
+        max_tokens: int,
+        *,
+        limit: int = MOST_SESSIONS,
+        filters: Iterable[tuple[str, str]] = (),
+        without: Sequence[str] = (),
+    ) -> "Pack":
+        """Pack what another agent should know, within so many tokens; sessions may be left out by beginnings of ids."""
+        from searchkit.context import pack
+
+        query = words if isinstance(words, Query) else understand(words, now=datetime.now(LOCAL), filters=filters)
+        if not all(without):
+            raise UsageError("every session has an id that begins with nothing", "name the session to leave out")
+        if without:
+            left_out = Filter(name="session", values=tuple(without), is_excluded=True)
+            condition = replace(query.condition, filters=(*query.condition.filters, left_out))
+            query = replace(query, condition=condition)
+        return pack(self._open(), self.search(query, limit, turns=0), max_tokens)
 
     def messages(self, beginning: str) -> list[str]:
         """Return the ids of messages that begin with a text, some of them where there are many."""

@@ -9,6 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from measure import corpora, indexing
+from measure.context import context
 from measure.corpora import MEGABYTE
 from measure.expanding import expanding
 from measure.figures import Figure, say, table
@@ -30,6 +31,7 @@ MEASUREMENTS: dict[str, Callable[[Subject], list[Figure]]] = {
     "warm": warm,
     "expanding": expanding,
     "process": process,
+    "context": context,
     "again": indexing.again,
     "line": indexing.line,
     "sizes": sizes,
