@@ -7,13 +7,16 @@ import msgspec
 from searchkit.backends.base import Node
 from searchkit.types import Kind
 
+# More lines than a transcript has.
+MOST_LINES = 1 << 40
+
 
 class Graph(msgspec.Struct, frozen=True, kw_only=True):
     """Records by their keys, in line order within each file.
 
     `above` is the record that comes before, past compactions; `below` those that come after, in
-    line order. `reach` is the highest line of the same file that was written below a record.
-    `ends` is the line on which a record was named as the one with which the conversation goes on.
+    line order. `reach` tells how late something was written below a record in the same file.
+    `ends` tells how late a record was named as the one with which the conversation goes on.
     `answers` are the records that hold the result of a tool call.
     """
 
@@ -41,7 +44,7 @@ def graph(several: Iterable[Node], leaves: Mapping[str, int] | None = None) -> G
         for step in node.steps:
             if step.kind is Kind.TOOL_RESULT and step.call is not None:
                 answers.setdefault(step.call, []).append(key)
-    ends = {key: leaves[node.uuid] for key, node in nodes.items() if node.uuid in leaves} if leaves else {}
+    ends = {key: leaves[node.uuid] + MOST_LINES for key, node in nodes.items() if node.uuid in leaves} if leaves else {}
     return Graph(
         nodes=nodes,
         above=above,
@@ -104,7 +107,9 @@ def _above(nodes: Mapping[int, Node]) -> dict[int, int]:
         if not _is_cut(node):
             if node.parent is not None and node.parent != key:
                 above[key] = node.parent
-        elif before is not None and (node.parent not in nodes or _is_below(above, before, node.parent)):
+        elif before is not None and (
+            node.parent not in nodes or _is_below(above, before, _spoken(nodes, above, node.parent))
+        ):
             # Nothing was taken back: what followed the record that is named still counts.
             above[key] = before
         elif node.parent is not None:
@@ -123,6 +128,19 @@ def _is_cut(node: Node) -> bool:
     return node.is_boundary or is_alone or not node.is_link
 
 
+def _spoken(nodes: Mapping[int, Node], above: Mapping[int, int], key: int | None) -> int | None:
+    """Return what a way must lead through to have a record beside it: of an aside or a result, what it hangs off."""
+    seen: set[int] = set()
+    while key is not None and key not in seen and (before := above.get(key, -1)) in nodes:
+        seen.add(key)
+        node, other = nodes[key], nodes[before]
+        is_same_response = node.response is not None and node.response == other.response
+        if is_turning(node) and not is_same_response:
+            break
+        key = before
+    return key
+
+
 def _is_below(above: Mapping[int, int], key: int, ancestor: int | None) -> bool:
     seen = set()
     while key != ancestor and key in above and key not in seen:
@@ -132,12 +150,17 @@ def _is_below(above: Mapping[int, int], key: int, ancestor: int | None) -> bool:
 
 
 def _reach(nodes: Mapping[int, Node], above: Mapping[int, int], ends: Mapping[int, int]) -> dict[int, int]:
-    """Tell every record the highest line below it: the highest comes first, and each is told once."""
+    """Tell every record how late something was written below it: the latest comes first, and each is told once."""
     reach: dict[int, int] = {}
-    lines = ((max(abs(node.line), ends.get(key, 0)), key) for key, node in nodes.items())
+    lines = ((_lateness(node, ends.get(key, 0)), key) for key, node in nodes.items())
     for line, key in sorted(lines, reverse=True):
         file = nodes[key].file
         while key in nodes and key not in reach and nodes[key].file == file:
             reach[key] = line
             key = above.get(key, -1)
     return reach
+
+
+def _lateness(node: Node, end: int) -> int:
+    """Count lines, so that what somebody said is always later than asides: a hook may answer long after."""
+    return max(abs(node.line) + (MOST_LINES if is_turning(node) else 0), end)

@@ -268,6 +268,35 @@ def test_what_was_typed_mid_run_belongs_to_the_thread(home: Home, indexed: Index
     assert [] == branches(found)
 
 
+def test_late_aside_does_not_lead_away(home: Home, indexed: Indexed) -> None:
+    """A hook that answers at the very end, below an early record, is no way that the conversation took."""
+    session = home.session(SESSION)
+    asked, said = session.prompt("begin"), session.text("ready")
+    more, answer = session.prompt("go on"), session.text("done")
+    session.last = asked["uuid"]
+    late = session.attachment("async_hook_response", hookName="Stop", stdout="checked", exitCode=0)
+
+    found = must(indexed(), said)
+
+    assert uuids(asked, late, said, more, answer) == told(found)
+    assert [] == branches(found)
+
+
+def test_compaction_may_name_what_lies_beside_the_way(home: Home, indexed: Indexed) -> None:
+    """A boundary that names one of several results loses nothing that was said after it."""
+    session = home.session(SESSION)
+    asked = session.prompt("look at both")
+    first, second = session.call("Read", {"file_path": "/a"}), session.call("Read", {"file_path": "/b"})
+    beside, last = session.result(first, "text of a"), session.result(second, "text of b")
+    answer = session.text("both are fine")
+    session.compact("They are fine.", beside["uuid"])
+
+    found = must(indexed(), asked)
+
+    assert uuids(asked, first, beside, second, last, answer) == told(found)[:6]
+    assert 8 == len(found.nodes)
+
+
 def test_long_chain_is_told_whole(home: Home, indexed: Indexed) -> None:
     """Thousands of records, each below the one before, take no recursion."""
     session = home.session(SESSION)
