@@ -34,6 +34,11 @@ def started(backend: Backend, nodes: Sequence[Node]) -> dict[str, Agent]:
     return {step.call or "": by_caller[uuid] for uuid, step in calls.items() if uuid in by_caller}
 
 
+def strays(backend: Backend, session: str) -> list[Agent]:
+    """Return the agents of a session that no call is known to have started."""
+    return [agent for agent in agents_of(backend, session, backend.agents(session)) if agent.caller is None]
+
+
 def above(backend: Backend, here: Node, sidechains: Mapping[str, Agent]) -> list[Agent]:
     """Return the agents whose work a record is, outermost first; sidechains are known by their first records."""
     agents = [sidechains[here.uuid]] if here.uuid in sidechains else []

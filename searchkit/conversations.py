@@ -31,10 +31,11 @@ class Branch(msgspec.Struct, frozen=True, kw_only=True):
     """Another way that a conversation went: from which record, with which, and how far.
 
     It is abandoned where the conversation later went on elsewhere, and in another session where that
-    one began as a copy of this.
+    one began as a copy of this. Where what came before it is missing, or its first prompt was edited, it
+    leads off no record.
     """
 
-    at: str
+    at: str | None
     first: str
     records: int
     ended: int | None = None
@@ -45,7 +46,8 @@ class Branch(msgspec.Struct, frozen=True, kw_only=True):
 class Thread(msgspec.Struct, frozen=True, kw_only=True):
     """The conversation around a record, all of it, in the order in which a person reads it; texts are not fetched.
 
-    `above` are the agents whose work this is, outermost first. `ending` says why the way back ended
+    `above` are the agents whose work this is, outermost first; `strays` those of the session that no call
+    is known to have started. `ending` says why the way back ended
     at a record that is no beginning. `left_at` is the record where the conversation later went on
     another way than to this record.
     """
@@ -54,6 +56,7 @@ class Thread(msgspec.Struct, frozen=True, kw_only=True):
     nodes: Sequence[Node]
     branches: Sequence[Branch] = ()
     above: Sequence[Agent] = ()
+    strays: Sequence[Agent] = ()
     ending: Reason | None = None
     left_at: str | None = None
 

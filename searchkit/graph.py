@@ -7,6 +7,8 @@ import msgspec
 from searchkit.backends.base import Node
 from searchkit.types import Kind
 
+# Which conversation in which file.
+_Where = tuple[int, str | None, bool]
 # More lines than a transcript has.
 MOST_LINES = 1 << 40
 
@@ -100,11 +102,12 @@ def _last_taken(found: Graph, key: int, seen: Collection[int]) -> int | None:
 def _above(nodes: Mapping[int, Node]) -> dict[int, int]:
     """Find what comes before each record: its parent; before a compaction, what was said last; else the line before."""
     above: dict[int, int] = {}
-    last: dict[tuple[int, str | None, bool], int] = {}
+    linked = {_where(node) for node in nodes.values() if node.parent is not None}
+    last: dict[_Where, int] = {}
     for key, node in nodes.items():
-        where = (node.file, node.agent, node.is_sidechain)
+        where = _where(node)
         before = last.get(where)
-        if not _is_cut(node):
+        if not _is_cut(node) or (where in linked and _is_beginning(node)):
             if node.parent is not None and node.parent != key:
                 above[key] = node.parent
         elif before is not None and (
@@ -117,6 +120,16 @@ def _above(nodes: Mapping[int, Node]) -> dict[int, int]:
         if node.is_link:
             last[where] = key
     return above
+
+
+def _where(node: Node) -> _Where:
+    """Name the conversation that a record is of."""
+    return node.file, node.agent, node.is_sidechain
+
+
+def _is_beginning(node: Node) -> bool:
+    """Say whether a conversation begins with a record: where others name parents, a prompt without one was edited."""
+    return node.parent is None and node.missing is None and not node.is_boundary and is_turning(node)
 
 
 def _is_cut(node: Node) -> bool:

@@ -1,8 +1,9 @@
 """The conversation around a record, as a person would want to read it, out of the catalog alone."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 
-from searchkit.agents import above, is_inline, sidechains
+from searchkit.agents import above, is_inline, sidechains, strays
 from searchkit.backends.base import Backend, Node
 from searchkit.conversations import Branch, Reason, Thread
 from searchkit.graph import Graph, back, graph, is_turning, on, under
@@ -26,8 +27,9 @@ def thread(backend: Backend, uuid: str) -> Thread | None:
     return Thread(
         record=uuid,
         nodes=[found.nodes[one] for one in members],
-        branches=[*_branches(found, members), *_forks(backend, found, members)],
+        branches=[*_branches(found, members), *_beginnings(found, members), *_forks(backend, found, members)],
         above=above(backend, found.nodes[way[0]] if is_inline(here) else here, inline),
+        strays=strays(backend, here.session) if here.session and here.agent is None else (),
         ending=_ending(found, way[0]),
         left_at=_left_at(found, way[: way.index(start) + 1]),
     )
@@ -103,18 +105,24 @@ def _exchange(found: Graph, key: int, on_way: Mapping[int, int]) -> Iterator[int
     if on_way.keys() >= set(blocks):
         # Lines may be swapped; the way is not.
         blocks = sorted(blocks, key=on_way.__getitem__)
+    known = {call for block in blocks for call in _calls(found.nodes[block])}
     for block in blocks:
         yield block
-        calls = [step.call for step in found.nodes[block].steps if step.kind is Kind.TOOL_CALL and step.call]
-        for call in calls:
+        for call in _calls(found.nodes[block]):
             yield from (one for one in found.answers.get(call, ()) if found.nodes[one].file == node.file)
-        if calls:
-            # A blank result says nothing, not even which call it is of; but it hangs off that call.
-            yield from (one for one in found.below.get(block, ()) if _is_blank_result(found.nodes[one]))
+        if found.nodes[block].type == "assistant":
+            # A call without input and a blank result make no part that could tell which belongs to which.
+            yield from (one for one in found.below.get(block, ()) if _is_result(found.nodes[one], known))
 
 
-def _is_blank_result(node: Node) -> bool:
-    return node.type == "user" and not node.steps
+def _calls(node: Node) -> list[str]:
+    return [step.call for step in node.steps if step.kind is Kind.TOOL_CALL and step.call]
+
+
+def _is_result(node: Node, known: AbstractSet[str]) -> bool:
+    """Say whether a record below a response holds a result that is of none of these calls."""
+    results = all(step.kind is Kind.TOOL_RESULT and step.call not in known for step in node.steps)
+    return node.type == "user" and results
 
 
 def _branches(found: Graph, told: Sequence[int]) -> Iterator[Branch]:
@@ -123,15 +131,28 @@ def _branches(found: Graph, told: Sequence[int]) -> Iterator[Branch]:
     for key in told:
         for child in found.below.get(key, ()):
             several = [] if child in inside else [one for one in under(found, child) if one not in inside]
-            if not any(is_turning(found.nodes[one]) for one in several):
-                continue
-            yield Branch(
-                at=found.nodes[key].uuid,
-                first=found.nodes[child].uuid,
-                records=len(several),
-                ended=max((time for one in several if (time := found.nodes[one].time)), default=None),
-                is_abandoned=is_left(found, key, child),
-            )
+            if any(is_turning(found.nodes[one]) for one in several):
+                yield _branch(found, found.nodes[key].uuid, several, is_left(found, key, child))
+
+
+def _beginnings(found: Graph, told: Sequence[int]) -> Iterator[Branch]:
+    """Yield the ways of the same conversation that lead off nothing; what only a cycle leads to begins anywhere."""
+    inside = set(told)
+    where = (found.nodes[told[0]].agent, is_inline(found.nodes[told[0]]))
+    own = [key for key, node in found.nodes.items() if (node.agent, is_inline(node)) == where and not where[1]]
+    reached = {one for key in told for one in under(found, key)} if len(inside) < len(own) else inside
+    newest = max((found.reach[key] for key in own), default=0)
+    for key in sorted(own, key=lambda key: found.above.get(key) in found.nodes):
+        if key not in reached:
+            several = [one for one in under(found, key) if one not in reached]
+            reached.update(several)
+            yield _branch(found, None, several, found.reach[key] < newest)
+
+
+def _branch(found: Graph, at: str | None, several: Sequence[int], is_abandoned: bool) -> Branch:
+    times = (time for one in several if (time := found.nodes[one].time))
+    first = found.nodes[several[0]].uuid
+    return Branch(at=at, first=first, records=len(several), ended=max(times, default=None), is_abandoned=is_abandoned)
 
 
 def _forks(backend: Backend, found: Graph, told: Sequence[int]) -> Iterator[Branch]:

@@ -94,6 +94,20 @@ def test_newest_way_is_taken_and_the_other_is_named(home: Home, indexed: Indexed
     assert (None, start["uuid"]) == (before.left_at, abandoned.left_at)
 
 
+def test_edited_first_prompt_begins_anew(home: Home, indexed: Indexed) -> None:
+    """It has no parent, and what was said before it is another way; each names the other."""
+    session = home.session(SESSION)
+    first, said = session.prompt("make it quick"), session.text("done quickly")
+    edited, answer = session.prompt("make it well", parent=None), session.text("done well")
+    backend = indexed()
+
+    before, after = must(backend, said), must(backend, edited)
+
+    assert [uuids(first, said), uuids(edited, answer)] == [told(before), told(after)]
+    assert [(None, edited["uuid"], 2, False)] == branches(before)
+    assert [(None, first["uuid"], 2, True)] == branches(after)
+
+
 def test_leaf_that_is_named_last_is_the_newest(home: Home, indexed: Indexed) -> None:
     """A last-prompt that names an older leaf, written after all else, says with what the session goes on."""
     session = home.session(SESSION)
@@ -107,9 +121,9 @@ def test_leaf_that_is_named_last_is_the_newest(home: Home, indexed: Indexed) -> 
 
 
 def test_missing_parent_ends_the_way_with_a_word(home: Home, indexed: Indexed) -> None:
-    """What comes before is not known, and the thread says so."""
+    """What comes before is not known, and the thread says so; the other way of the session is named."""
     session = home.session(SESSION)
-    session.prompt("begin")
+    begun = session.prompt("begin")
     lost = session.prompt("go on", parent="99999999-9999-4999-8999-999999999999")
     answer = session.text("done")
 
@@ -117,6 +131,7 @@ def test_missing_parent_ends_the_way_with_a_word(home: Home, indexed: Indexed) -
 
     assert uuids(lost, answer) == told(found)
     assert Reason.MISSING is found.ending
+    assert [(None, begun["uuid"], 1, True)] == branches(found)
 
 
 def test_cycle_ends_the_way_with_a_word(home: Home, indexed: Indexed) -> None:
@@ -236,6 +251,14 @@ def test_agent_whose_session_is_gone_has_no_caller(home: Home, indexed: Indexed)
     assert [("lonely", None)] == [(one.name, one.caller) for one in found.above]
 
 
+def test_agent_that_no_call_started_is_named(home: Home, indexed: Indexed) -> None:
+    """Whoever reads the session is told of agents that nothing in it leads to."""
+    asked = home.session(SESSION).prompt("begin")
+    home.agent(SESSION, "stray").prompt("look around", parent=None)
+
+    assert ["stray"] == [agent.name for agent in must(indexed(), asked).strays]
+
+
 def test_sidechain_in_the_file_of_a_session_names_its_caller(home: Home, indexed: Indexed) -> None:
     """Old versions write what an agent did between the session's own lines; its call is known by its prompt."""
     session = home.session(SESSION)
@@ -331,7 +354,7 @@ def told(found: Thread) -> list[str]:
     return [node.uuid for node in found.nodes]
 
 
-def branches(found: Thread) -> list[tuple[str, str, int, bool]]:
+def branches(found: Thread) -> list[tuple[str | None, str, int, bool]]:
     """Return where other ways lead off, to which record, how long they are, and whether they were left."""
     return [(one.at, one.first, one.records, one.is_abandoned) for one in found.branches]
 

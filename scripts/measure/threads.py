@@ -64,31 +64,22 @@ def _reach(engine: Engine) -> None:
         messages = {node.uuid: node for node in _messages(backend, session.id)}
         reached = _reached(engine, session.id)
         total += len(messages)
-        called = {agent.name for agent in _called(backend, session.id)}
-        reasons.update(_reason(node, called, session.id) for uuid, node in messages.items() if uuid not in reached)
+        reasons.update(_reason(node, session.id) for uuid, node in messages.items() if uuid not in reached)
     lost = sum(reasons.values())
     print(f"{total:,} messages in sessions, {total - lost:,} reached ({(total - lost) / max(1, total):.2%})")
     for reason, number in reasons.most_common():
         print(f"  {number:,} not: {reason}")
 
 
-def _reason(node: Node, called: set[str], session: str) -> str:
-    if node.agent is not None and node.agent not in called:
-        return "of an agent whose call is not known; the outline of the session lists it"
+def _reason(node: Node, session: str) -> str:
     if node.session != session:
-        return "the same uuid stands for another record in another session; shown there"
-    return "a way that begins with a missing parent or a cycle; the outline of the session shows it"
+        return "the same uuid stands for another record in another session; it is shown there"
+    return f"no thread leads to this {node.type} record of {'an agent' if node.agent else 'the session'}"
 
 
 def _messages(backend: Backend, session: str) -> Iterator[Node]:
     for agent in (None, *backend.agents(session)):
         yield from (node for node in backend.members(session, agent) if node.type in _MESSAGES)
-
-
-def _called(backend: Backend, session: str) -> Iterator[Any]:
-    for agent in (None, *backend.agents(session)):
-        nodes = backend.members(session, agent)
-        yield from started(backend, nodes).values() if nodes else ()
 
 
 def _reached(engine: Engine, session: str) -> set[str]:
@@ -105,7 +96,7 @@ def _reached(engine: Engine, session: str) -> set[str]:
         thread = engine.thread(uuid)
         reached.update(node.uuid for node in thread.nodes)
         waiting += [branch.first for branch in thread.branches if branch.session in (None, session)]
-        for agent in started(backend, thread.nodes).values():
+        for agent in (*started(backend, thread.nodes).values(), *thread.strays):
             records = backend.members(agent.session, agent.name)
             waiting.append(records[0].uuid if records else agent.name)
     return reached

@@ -94,7 +94,7 @@ def _with_branches(told: Sequence[Told], found: Conversation, asked: Asked) -> I
     places = {uuid: number for number, one in enumerate(told) for uuid in one.records}
     ways: dict[int, list[Branch]] = {}
     for branch in found.branches:
-        number = places.get(branch.at, len(told))
+        number = places.get(branch.at, len(told)) if branch.at else len(told)
         # A result stays right below its call.
         while number + 1 < len(told) and _is_joined(told[number + 1].block):
             number += 1

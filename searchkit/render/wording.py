@@ -73,4 +73,6 @@ def branch(one: Branch, is_elsewhere: bool = False) -> str:
     if one.session is not None:
         return f"{also} went on in session {one.session} ({length})"
     left = ", abandoned" if one.is_abandoned else ""
+    if one.at is None:
+        return f"the session also begins elsewhere{left} ({length})"
     return f"{also} went another way{left} ({length})"

@@ -43,7 +43,7 @@ _MEMBERS = f"""
 {_NODE.replace("records.file, records.line", "chosen.file, chosen.line")}, {STEP}
 FROM ({IN_SESSION}) AS chosen JOIN records ON records.id = chosen.id {_RECORDS} {_PARTS}
 WHERE records.flags & {LINK}
-ORDER BY chosen.is_copy, chosen.path, chosen.line, records.uuid, parts.block, parts.variant
+ORDER BY chosen.is_copy, chosen.is_foreign, chosen.path, chosen.line, records.uuid, parts.block, parts.variant
 """
 _COLUMNS = 12
 

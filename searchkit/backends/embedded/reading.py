@@ -38,12 +38,15 @@ SELECT records.id, uuid, block, variant, kind, role, digest, tools.name, call, i
 FROM parts JOIN records ON records.id = parts.record LEFT JOIN names AS tools ON tools.id = tool
 """
 _NUMBERED = _PARTS.replace("SELECT", "SELECT parts.id,", 1) + " WHERE parts.id IN"
-# The records of a session, or of one of its agents, at each of their places there.
+# The records of a session, or of one of its agents, at each of their places there. A fork may keep the old
+# session on its lines; then the file that is named after the session comes first.
 IN_SESSION = f"""
-SELECT records.id, files.is_copy, path, abs(line) AS line, file FROM records JOIN files ON files.id = file
+SELECT records.id, files.is_copy, files.session != ?1 AS is_foreign, path, abs(line) AS line, file
+FROM records JOIN files ON files.id = file
 WHERE records.session = ?1 AND records.agent IS ?2 AND NOT records.flags & {SHARED}
 UNION ALL
-SELECT record, files.is_copy, path, abs(line), places.file FROM places JOIN files ON files.id = places.file
+SELECT record, files.is_copy, files.session != ?1, path, abs(line), places.file
+FROM places JOIN files ON files.id = places.file
 WHERE places.session = ?1 AND places.agent IS ?2
 """
 
@@ -135,7 +138,7 @@ def session_parts(
 ) -> Iterator[Stored]:
     """Yield the parts of a session in the order of its file, each once."""
     seen: set[int] = set()
-    statement = f"SELECT id FROM ({IN_SESSION}) ORDER BY is_copy, path, line"
+    statement = f"SELECT id FROM ({IN_SESSION}) ORDER BY is_copy, is_foreign, path, line"
     for (record,) in connection.execute(statement, (session, agent)).fetchall():
         if record not in seen:
             seen.add(record)

@@ -27,13 +27,13 @@ def nodes(records: Mapping[str, Sightings], keyed: Iterable[tuple[int, Stored]])
 def places(records: Mapping[str, Sightings], session: str, agent: str | None) -> list[Sighting]:
     """Return where the records of a session or of one of its agents lie, each once, copies after others."""
     found = [
-        (place.file.origin.is_copy, place.file.path, place.record.line, uuid, place)
+        (place.file.origin.is_copy, place.file.session != session, place.file.path, place.record.line, uuid, place)
         for uuid, sightings in records.items()
         for place in sightings
         if (place.session, place.agent) == (session, agent)
     ]
     first: dict[str, Sighting] = {}
-    for *_, uuid, place in sorted(found, key=lambda one: one[:4]):
+    for *_, uuid, place in sorted(found, key=lambda one: one[:5]):
         first.setdefault(uuid, place)
     return list(first.values())
 
