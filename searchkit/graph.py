@@ -75,10 +75,10 @@ def on(found: Graph, key: int) -> Iterator[int]:
         yield key
 
 
-def under(found: Graph, key: int) -> Iterator[int]:
-    """Yield a record and all that come after it on any way, each after the one it comes after."""
-    seen = {key}
-    waiting = [key]
+def under(found: Graph, *keys: int) -> Iterator[int]:
+    """Yield records and all that come after them on any way, each once and after the one it comes after."""
+    seen = set(keys)
+    waiting = list(reversed(keys))
     while waiting:
         key = waiting.pop()
         yield key

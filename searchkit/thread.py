@@ -18,7 +18,7 @@ def thread(backend: Backend, uuid: str) -> Thread | None:
     key = backend.record(uuid)
     if key is None:
         return None
-    found = _loaded(backend, key)
+    found = _loaded(backend, uuid, key)
     here = found.nodes[key]
     start = _start(found, key)
     way = [*reversed(list(back(found, start))), start, *on(found, start)]
@@ -40,20 +40,21 @@ def leaves(facts: Iterable[Fact]) -> dict[str, int]:
     return {fact.leaf: fact.line for fact in facts if fact.leaf and fact.name in _NAMING and fact.agent is None}
 
 
-def _loaded(backend: Backend, key: int) -> Graph:
+def _loaded(backend: Backend, uuid: str, key: int) -> Graph:
     """Load the session or the agent that a record is of, and the sessions that its way back leads through.
 
     An agent's transcript is a conversation of its own, also where its first record hangs below one of the session.
     """
-    nodes = {node.key: node for node in backend.transcript(key)}
-    here = nodes[key]
-    if here.session is not None and here.is_link:
-        nodes = {node.key: node for node in backend.members(here.session, here.agent)}
-    named = leaves(backend.facts(here.session) if here.session and here.agent is None else ())
+    home = backend.links([uuid])[uuid].places[0]
+    several = backend.members(home.session, home.agent) if home.session else []
+    nodes = {node.key: node for node in several}
+    if key not in nodes:
+        nodes = {node.key: node for node in backend.transcript(key)}
+    named = leaves(backend.facts(home.session) if home.session and home.agent is None else ())
     while True:
         found = graph(nodes.values(), named)
         beyond = found.above.get([key, *back(found, key)][-1])
-        if beyond is None or beyond in nodes or here.agent is not None:
+        if beyond is None or beyond in nodes or home.agent is not None:
             return found
         nodes |= {node.key: node for node in backend.transcript(beyond)}
 
@@ -137,10 +138,9 @@ def _branches(found: Graph, told: Sequence[int]) -> Iterator[Branch]:
 
 def _beginnings(found: Graph, told: Sequence[int]) -> Iterator[Branch]:
     """Yield the ways of the same conversation that lead off nothing; what only a cycle leads to begins anywhere."""
-    inside = set(told)
     where = (found.nodes[told[0]].agent, is_inline(found.nodes[told[0]]))
     own = [key for key, node in found.nodes.items() if (node.agent, is_inline(node)) == where and not where[1]]
-    reached = {one for key in told for one in under(found, key)} if len(inside) < len(own) else inside
+    reached = set(under(found, *told))
     newest = max((found.reach[key] for key in own), default=0)
     for key in sorted(own, key=lambda key: found.above.get(key) in found.nodes):
         if key not in reached:
