@@ -227,5 +227,5 @@ def test_deleted_transcripts_change_only_a_word(home: Home, run: Run) -> None:
 
     assert [0, 0] == shown
     assert before.out != after.out
-    assert before.out == after.out.replace(" · its transcript is gone", "")
+    assert before.out == after.out.replace(" · transcript gone", "")
     assert tokens.count(after.out) <= 450

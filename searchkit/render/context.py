@@ -62,7 +62,7 @@ def _citation(one: Excerpt) -> str:
         _name(stored.link.context.branch or ""),
         f"files: {', '.join(files[:MOST_FILES] + more)}" if files else "",
         f"title: `{_name(session.title)}`" if session and session.title and not _is_said(one, session.title) else "",
-        "its transcript is gone" if session and session.is_gone else "",
+        "transcript gone" if session and session.is_gone else "",
     ]
     return " · ".join(part for part in parts if part)
 

@@ -51,7 +51,8 @@ class Twig(msgspec.Struct, frozen=True, kw_only=True):
 def lines(found: Outline, screen: Screen) -> Iterator[str]:
     """Draw a session, a line for each turn; the day is told where it is another than on the line before."""
     signs = ASCII if screen.is_ascii else BOXES
-    id = cut(one_line(wording.short(found.session.id)), screen.width // 2)
+    gone = " · transcript gone" if found.session.is_gone else ""
+    id = cut(one_line(wording.short(found.session.id) + gone), screen.width // 2)
     title = _cut(one_line(wording.title(found.session)), screen.width - columns(id) - 2, signs)
     yield f"{click.style(title, bold=True)}  {click.style(id, dim=True)}"
     date: str | None = None
