@@ -15,6 +15,7 @@ from searchkit.backends.embedded import checking, finding, reading
 from searchkit.backends.embedded.asking import rows_in
 from searchkit.backends.embedded.catalog import Catalog
 from searchkit.backends.embedded.counting import facet
+from searchkit.backends.embedded.joining import within
 from searchkit.backends.embedded.keyword import Indexed, Keyword
 from searchkit.backends.embedded.layout import KEYWORD
 from searchkit.backends.embedded.marking import marks
@@ -192,8 +193,8 @@ class EmbeddedBackend(Catalog):
         narrowing = []
         if query.condition.filters or query.condition.periods:
             with self._reading():
-                narrow = Narrowing(self._connection, self._unpacker, keyword.schema, self._kept().meant)
-                narrowing = narrow.clauses(query.condition)
+                narrow = Narrowing(self._connection, self._unpacker, self._kept().meant)
+                narrowing = within(keyword.schema, narrow.bounds(query.condition))
         return finding.Search(searcher, keyword.schema, asked, narrowing)
 
     def _has_words(self) -> bool:

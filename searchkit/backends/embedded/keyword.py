@@ -14,13 +14,12 @@ from typing import NamedTuple
 import tantivy
 
 from searchkit.backends.embedded.analysis import ANALYZER, prepared
+from searchkit.backends.embedded.schema import IS_ERROR, IS_SIDECHAIN
 from searchkit.errors import IndexDamaged, IndexMissing, IndexUnwritable
 
 TEXT = "text"
 # Whole numbers by which parts are filtered, counted and sorted.
 NUMBERS = ("part", "kind", "role", "session", "tool", "context", "agent", "state", "time")
-# What `state` says of a part.
-IS_ERROR, IS_SIDECHAIN = 1, 2
 # The heap bounds what is held before a flush. With two threads, indexing beside reading took no less time.
 HEAP_BYTES = 48 << 20
 _ANALYZER_NAME = "searchkit"

@@ -213,6 +213,9 @@ LATE_INDEXES = (
     "CREATE INDEX IF NOT EXISTS parts_repeats ON parts (repeats) WHERE repeats IS NOT NULL",
 )
 
+# What `state` says of a part in the stores that derive from the catalog.
+IS_ERROR, IS_SIDECHAIN = 1, 2
+
 # Flags of a record.
 SIDECHAIN = 1
 FORKED = 2
