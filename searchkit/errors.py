@@ -7,6 +7,7 @@ SearchkitError
 └── IndexFault            the index cannot be used as it is
     ├── IndexMissing      nothing has been indexed yet
     ├── IndexVersion      written by another format version
+    ├── IndexModel        its vectors were made with another model
     ├── IndexBusy         another process is writing
     ├── IndexDamaged      the store itself reports damage
     └── IndexUnwritable   no permission, or the disk is full
@@ -50,6 +51,10 @@ class IndexMissing(IndexFault):
 
 class IndexVersion(IndexFault):
     """The index was written by another format version."""
+
+
+class IndexModel(IndexFault):
+    """The vectors in the index were made with another model."""
 
 
 class IndexBusy(IndexFault):
