@@ -18,6 +18,7 @@ from searchkit.errors import IndexDamaged, IndexMissing, IndexUnwritable
 
 if TYPE_CHECKING:
     import pyarrow
+    from lancedb.index import IndexConfig
     from lancedb.table import Table
 
     from searchkit.backends.base import Values
@@ -41,8 +42,11 @@ BITS, REFINED = 2, 10
 PARTITIONS = 64
 # Where a filter leaves so few rows, they are all compared: exact, and no slower.
 FEW_ROWS = 10_000
-# Pieces that rows may lie in: a search opens each, and joining them rewrites all.
-FRAGMENTS = 32
+# Appends that may lie apart from each other: a search opens each, and joining them rewrites all that can be joined.
+APART = 16
+# Each time they are joined the index grows by a segment of its own, and Lance joins no rows across segments: at so
+# many it is made anew over all rows in one piece.
+SEGMENTS = 16
 # A search is over in less, and what it reads must stay so long.
 KEPT_SECONDS = 60
 HINT = "run: searchkit index, which makes the vectors anew and touches nothing else"
@@ -106,7 +110,7 @@ class Vectors:
         if self._table is None or limit < 1:
             return []
         with self._reading():
-            is_exact = not self._is_indexed() or self._leaves_few(predicate)
+            is_exact = self._index() is None or self._leaves_few(predicate)
             wanted = limit
             while True:
                 found = self._search(values, predicate, wanted, is_exact)
@@ -124,13 +128,12 @@ class Vectors:
         with self._writing():
             if is_thorough:
                 self._rewrite()
-            stats: Any = self._table.stats()
-            pieces = stats["fragment_stats"]["num_fragments"]
-            if is_thorough or pieces >= FRAGMENTS or self._is_index_due():
+            is_outgrown = self._is_index_outgrown()
+            if is_thorough or is_outgrown or self._apart() >= APART:
+                if is_outgrown:
+                    self._drop_index()
+                self._optimize(timedelta(milliseconds=1) if is_thorough else timedelta(seconds=KEPT_SECONDS))
                 self._make_indexes()
-                kept = timedelta(milliseconds=1) if is_thorough else timedelta(seconds=KEPT_SECONDS)
-                # Files that a killed writer left are nobody's: whoever writes holds the lock of the index.
-                self._table.optimize(cleanup_older_than=kept, delete_unverified=True)
 
     def _open(self) -> "Table | None":
         # A writer that was killed before its first rows leaves a directory without a table.
@@ -152,39 +155,57 @@ class Vectors:
         rows: list[dict[str, Any]] = asked.limit(limit).to_arrow().to_pylist()
         return rows
 
-    def _is_indexed(self) -> bool:
-        assert self._table is not None
-        return any("vector" in index.columns for index in self._table.list_indices())
-
     def _leaves_few(self, predicate: str | None) -> bool:
         assert self._table is not None
         return predicate is not None and self._table.count_rows(predicate) <= FEW_ROWS
 
-    def _is_index_due(self) -> bool:
+    def _index(self) -> "IndexConfig | None":
+        """Return the index of the vectors, where there is one."""
         assert self._table is not None
-        rows = self._table.count_rows()
-        return rows > FLAT_ROWS and _index_name(rows) not in {index.name for index in self._table.list_indices()}
+        return next((index for index in self._table.list_indices() if "vector" in index.columns), None)
+
+    def _is_index_outgrown(self) -> bool:
+        """Say whether the index is missing, or was made for half the rows, or has too many segments."""
+        assert self._table is not None
+        rows, index = self._table.count_rows(), self._index()
+        if rows <= FLAT_ROWS:
+            return index is not None
+        return index is None or index.name != _index_name(rows) or (index.num_segments or 0) >= SEGMENTS
+
+    def _apart(self) -> int:
+        """Count the pieces in which rows lie that the index does not know."""
+        assert self._table is not None
+        stats: Any = self._table.stats()
+        index = self._index()
+        return int(stats["fragment_stats"]["num_fragments"]) - (index.num_segments or 0 if index else 0)
+
+    def _drop_index(self) -> None:
+        assert self._table is not None
+        for index in self._table.list_indices():
+            if "vector" in index.columns:
+                self._table.drop_index(index.name)
 
     def _make_indexes(self) -> None:
-        """Make the indexes that are not there; that of the vectors is made anew whenever they have doubled."""
+        """Make the indexes that are wanted and not there."""
         from lancedb.index import Bitmap, BTree, IvfRq
 
         assert self._table is not None
         rows = self._table.count_rows()
         if rows <= FLAT_ROWS:
             return
-        names = {index.name for index in self._table.list_indices()}
-        for column in ("part", "time"):
-            if f"{column}_idx" not in names:
-                self._table.create_index(column, config=BTree())
-        for column in ("kind", "role", "session", "tool", "context", "agent", "state"):
-            if f"{column}_idx" not in names:
-                self._table.create_index(column, config=Bitmap())
-        name = _index_name(rows)
-        if name not in names:
-            self._table.create_index("vector", config=IvfRq(distance_type="cosine", num_bits=BITS), name=name)
-            for outgrown in (other for other in names if other.startswith(_INDEX)):
-                self._table.drop_index(outgrown)
+        there = {column for index in self._table.list_indices() for column in index.columns}
+        for column in {"part", "time"} - there:
+            self._table.create_index(column, config=BTree())
+        for column in {"kind", "role", "session", "tool", "context", "agent", "state"} - there:
+            self._table.create_index(column, config=Bitmap())
+        if "vector" not in there:
+            config = IvfRq(distance_type="cosine", num_bits=BITS)
+            self._table.create_index("vector", config=config, name=_index_name(rows))
+
+    def _optimize(self, kept: timedelta) -> None:
+        assert self._table is not None
+        # Files that a killed writer left are nobody's: whoever writes holds the lock of the index.
+        self._table.optimize(cleanup_older_than=kept, delete_unverified=True)
 
     def _rewrite(self) -> None:
         """Write all rows anew: joining pieces leaves removed rows on the disk where they are few."""
@@ -232,9 +253,6 @@ def drop(directory: Path, name: str) -> None:
     shutil.rmtree(table_path(directory, name), ignore_errors=True)
 
 
-_INDEX = "vector_"
-
-
 def _index_name(rows: int) -> str:
     """Name the index after the power of two that it was made for, so that it is seen to be outgrown."""
-    return f"{_INDEX}{rows.bit_length()}"
+    return f"vector_{rows.bit_length()}"
