@@ -3,6 +3,7 @@
 import stat
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import pytest
 from numpy.typing import NDArray
 
 from searchkit.backends.base import Vector
-from searchkit.backends.embedded import EmbeddedBackend, layout, vector
+from searchkit.backends.embedded import EmbeddedBackend, layout, upkeep, vector
 from searchkit.backends.embedded.described import Description, rows
 from searchkit.backends.embedded.layout import VECTORS
 from searchkit.backends.embedded.vector import Vectors
@@ -44,6 +45,12 @@ def held(index: Path) -> list[tuple[int, int]]:
     return sorted((row["part"], row["piece"]) for table in tables for row in table.to_pylist())
 
 
+def opened(vectors: Vectors) -> Any:
+    """Return the table of Lance's, which must be there."""
+    assert vectors._table is not None
+    return vectors._table
+
+
 def files(index: Path) -> Iterator[Path]:
     """Yield everything below the vectors, and their directory."""
     yield index / VECTORS
@@ -66,7 +73,7 @@ MOMENTS = [
     ("replace", 1),
     *(("remove", time) for time in (1, 2, 3)),
     *(("tidy", time) for time in (1, 2, 5)),
-    *(("_optimize", time) for time in (1, 2, 3)),
+    *(("optimize", time) for time in (1, 2, 3)),
     *(("remember_embedding", time) for time in (1, 2)),
     ("drop", 1),
 ]
@@ -78,7 +85,7 @@ def test_killed_between_steps(
     index: Path, monkeypatch: pytest.MonkeyPatch, step: str, time: int, is_done: bool
 ) -> None:
     """Whenever a writer dies, the next one ends with one row for every part that should have one, and no other."""
-    monkeypatch.setattr(vector, "APART", 2)
+    monkeypatch.setattr(upkeep, "APART", 2)
     kill_at(monkeypatch, step, is_done, time)
     with pytest.raises(Killed):
         everything(index)
@@ -98,7 +105,7 @@ def test_killed_between_steps(
 
 def kill_at(monkeypatch: pytest.MonkeyPatch, step: str, is_done: bool, time: int) -> None:
     """End the process before or after a step is done for the first or second time."""
-    places: dict[str, Any] = {"remember_embedding": layout, "drop": vector}
+    places: dict[str, Any] = {"remember_embedding": layout, "drop": vector, "optimize": upkeep}
     place = places.get(step, Vectors)
     original: Callable[..., Any] = getattr(place, step)
     calls = iter(range(1, 1_000))
@@ -179,6 +186,56 @@ def test_reader_sees_what_was_kept_since(index: Path) -> None:
         assert before != near(reader, "word50", limit=1) == [f"{uuid(50)}#0"]
 
 
+def test_vectors_are_the_same_however_they_are_taken(index: Path) -> None:
+    """Asked for again and again, while rows come, move and go, a reader gets the vectors of the parts it names."""
+    with closing(EmbeddedBackend(index, is_writable=True)) as writer, closing(EmbeddedBackend(index)) as reader:
+        embed(writer, at_once=7)
+        reader.adopt(WORDS)
+        for step in range(3):
+            for _ in range(3):
+                found = reader.vectors([30, 3, 17, 3, 9_999])
+
+                assert {3, 17, 30} == found.keys()
+                for key, [one] in found.items():
+                    assert meaning(f"word{key} and") @ one.values > 0.999
+            told(writer, transcript("a", record(50 + step, 50 + step, "more"), checkpoint=b"%d" % step))
+            change(writer)
+            writer.follow()
+            embed(writer)
+            upkeep.optimize(opened(writer._vectors()), timedelta(milliseconds=1))
+
+
+def test_rows_that_moved_are_looked_for_again(tmp_path: Path, matrix: NDArray[np.float32]) -> None:
+    """Where something was written between asking for the version and taking rows, the parts are asked for."""
+    table = Vectors(tmp_path, "t")
+    for start in (0, 50):
+        table.add(random_rows(range(start, start + 50), matrix))
+    for _ in range(2):
+        table.taken([60], ["part"])
+    assert table._places is not None
+    table.remove([3])
+    upkeep.optimize(opened(table), timedelta(milliseconds=1))
+    table._asked_at = table._places.version = opened(table).version
+
+    found = table.taken([60, 7], ["part", "digest"])
+
+    assert found is not None
+    assert [(7, 7), (60, 60)] == sorted((row["part"], row["digest"]) for row in found.to_pylist())
+
+
+def test_reader_sees_vectors_that_are_made_first_or_anew(index: Path) -> None:
+    """A reader that was open before there were any vectors finds them, and again when all are made anew."""
+    with closing(EmbeddedBackend(index, is_writable=True)) as writer, closing(EmbeddedBackend(index)) as reader:
+        reader.adopt(WORDS)
+        found = [near(reader, "word7 and", limit=1)]
+        for _ in range(2):
+            embed(writer, at_once=9)
+            found.append(near(reader, "word7 and", limit=1))
+            writer.drop_derived()
+
+    assert [[], [f"{uuid(7)}#0"], [f"{uuid(7)}#0"]] == found
+
+
 def test_forgotten_vectors_leave_the_disk(index: Path) -> None:
     """No file holds the vector of a part that was forgotten, also where few rows of many went."""
     secret = meaning("something private").astype(vector.PRECISION).tobytes()
@@ -255,7 +312,7 @@ def test_index_finds_what_comparing_all_finds(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, matrix: NDArray[np.float32], predicate: str | None
 ) -> None:
     """Beyond some rows an index is used, and finds the nearest, rows that came after it included."""
-    monkeypatch.setattr(vector, "FLAT_ROWS", 300)
+    monkeypatch.setattr(upkeep, "FLAT_ROWS", 300)
     monkeypatch.setattr(vector, "FEW_ROWS", 0)
     table = Vectors(tmp_path, "t")
     table.add(random_rows(range(500), matrix))
@@ -264,7 +321,7 @@ def test_index_finds_what_comparing_all_finds(
 
     found = [row["part"] for row in table.nearest(matrix[11], predicate, 10)]
 
-    assert table._index()
+    assert upkeep.index(opened(table))
     order = [n for n in np.argsort(-(matrix @ matrix[11])).tolist() if PREDICATES[predicate](n)]
     assert order[:10] == found
 
@@ -273,10 +330,10 @@ def test_appends_are_joined_and_the_index_outgrown(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, matrix: NDArray[np.float32]
 ) -> None:
     """However many small appends come, pieces and files stay few, and the index is made for the rows there are."""
-    monkeypatch.setattr(vector, "FLAT_ROWS", 100)
-    monkeypatch.setattr(vector, "APART", 4)
-    monkeypatch.setattr(vector, "SEGMENTS", 4)
-    monkeypatch.setattr(vector, "KEPT_SECONDS", 0.001)
+    monkeypatch.setattr(upkeep, "FLAT_ROWS", 100)
+    monkeypatch.setattr(upkeep, "APART", 4)
+    monkeypatch.setattr(upkeep, "SEGMENTS", 4)
+    monkeypatch.setattr(upkeep, "KEPT_SECONDS", 0.001)
     table = Vectors(tmp_path, "t")
 
     most = 0
@@ -285,6 +342,6 @@ def test_appends_are_joined_and_the_index_outgrown(
         table.tidy()
         most = max(most, sum(path.is_file() for path in tmp_path.rglob("data/*")))
 
-    index = table._index()
+    index = upkeep.index(opened(table))
     assert most <= 4 + 4 + 1
     assert (MANY, "vector_10") == (table.count(), index and index.name)

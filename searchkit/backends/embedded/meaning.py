@@ -124,7 +124,7 @@ class Meaning(Catalog):
             return {}
         from searchkit.backends.embedded.described import kept
 
-        rows = self._vectors().rows(keys, ["part", "piece", "feature", "vector"])
+        rows = self._vectors().taken(keys, ["part", "piece", "feature", "vector"])
         return {} if rows is None else kept(rows)
 
     def forget(self, sessions: Sequence[str], /) -> None:
