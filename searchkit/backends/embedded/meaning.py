@@ -4,7 +4,6 @@ What is missing is what the catalog has and the vectors have not; nothing is cou
 deletion or another model cannot leave the two out of step.
 """
 
-import logging
 import shutil
 from collections.abc import Mapping, Sequence
 from itertools import islice
@@ -26,8 +25,6 @@ if TYPE_CHECKING:
 
     from searchkit.backends.base import Values
     from searchkit.backends.embedded.vector import Vectors
-
-log = logging.getLogger(__name__)
 
 # Parts whose rows are looked at together when the catalog says that they changed.
 AT_ONCE = 1_000
@@ -124,7 +121,7 @@ class Meaning(Catalog):
             return {}
         from searchkit.backends.embedded.described import kept
 
-        rows = self._vectors().taken(keys, ["part", "piece", "feature", "vector"])
+        rows = self._vectors().rows(keys, ["part", "piece", "feature", "vector"])
         return {} if rows is None else kept(rows)
 
     def forget(self, sessions: Sequence[str], /) -> None:

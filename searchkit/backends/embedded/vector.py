@@ -5,17 +5,17 @@ as the same numbers of the catalog's that the keyword index holds, and the diges
 a row can be told to belong to a part. Lance writes a version or nothing: a row is there or is not.
 """
 
-import logging
+import os
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from searchkit.backends.embedded import upkeep
 from searchkit.backends.embedded.layout import private
-from searchkit.backends.embedded.places import Places
 from searchkit.errors import IndexDamaged, IndexMissing, IndexUnwritable
 
 if TYPE_CHECKING:
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from lancedb.table import Table
 
     from searchkit.backends.base import Values
-
-log = logging.getLogger(__name__)
 
 # Whole numbers of a row, each of the size of a type of Arrow's.
 NUMBERS = {
@@ -49,17 +47,12 @@ class Vectors:
 
     def __init__(self, directory: Path, name: str) -> None:
         """Open the table `name` in `directory` where it is there."""
-        # It takes seconds, half of them for a client of a service that nobody asks.
-        import lancedb
-
         self._path = table_path(directory, name)
         self._name = name
         self._opened: Table | None = None
-        self._asked_at: int | None = None
-        self._places: Places | None = None
         with private(), self._reading():
             # Whoever reads sees what was written last.
-            self._store = lancedb.connect(directory, read_consistency_interval=timedelta(0))
+            self._store = _lancedb().connect(directory, read_consistency_interval=timedelta(0))
 
     def held(self) -> "pyarrow.Table":
         """Return part and digest of every row."""
@@ -72,27 +65,6 @@ class Vectors:
     def rows(self, parts: Sequence[int], columns: Sequence[str]) -> "pyarrow.Table | None":
         """Return some columns of the rows of parts, or None where there is no table yet."""
         return self._select(among(parts), columns) if self._table is not None and parts else None
-
-    def taken(self, parts: Sequence[int], columns: Sequence[str]) -> "pyarrow.Table | None":
-        """Return the same as `rows`, in a sixth of the time from the second call on, unless something is written."""
-        table = self._table
-        if table is None or not parts:
-            return None
-        with self._reading():
-            version = int(table.version)
-        if version != self._asked_at:
-            self._asked_at = version
-            return self.rows(parts, columns)
-        if self._places is None or self._places.version != version:
-            with self._reading():
-                self._places = Places(table, version)
-        places = self._places.of(parts)
-        # Rows can move the moment before they are taken; then others lie there, or none.
-        with suppress(ValueError, RuntimeError, OSError):
-            rows = table.take_row_ids(places).select(list(columns)).to_arrow()
-            if rows.num_rows == len(places) and set(parts).issuperset(rows["part"].to_pylist()):
-                return rows
-        return self.rows(parts, columns)
 
     def count(self) -> int:
         """Count the parts that have a vector."""
@@ -211,3 +183,12 @@ def tables(directory: Path) -> list[str]:
 def drop(directory: Path, name: str) -> None:
     """Throw a table away."""
     shutil.rmtree(table_path(directory, name), ignore_errors=True)
+
+
+def _lancedb() -> ModuleType:
+    """Import Lance, which takes seconds, half of them for a client of a service that nobody asks."""
+    # It writes to stderr what only its makers understand ("partition 47 is empty"), unless told when it is loaded.
+    os.environ.setdefault("LANCEDB_LOG", "error")
+    import lancedb
+
+    return lancedb
