@@ -15,7 +15,7 @@ import orjson
 
 from searchkit.backends.base import Near, Reach, Stored, Vector
 from searchkit.backends.embedded import layout, reading, worthy
-from searchkit.backends.embedded.catalog import Catalog
+from searchkit.backends.embedded.catalog import Catalog, Kept
 from searchkit.backends.embedded.narrowing import Narrowing
 from searchkit.errors import IndexModel, IndexUnwritable, UsageError
 from searchkit.questions import Condition
@@ -45,6 +45,7 @@ class Meaning(Catalog):
         self._open_vectors: Vectors | None = None
         self._held: set[int] | None = None
         self._order: tuple[int, array[int]] | None = None
+        self._counted: tuple[Kept, int] | None = None
         if is_writable:
             self._connection.execute(_STALE_VECTORS)
 
@@ -100,7 +101,11 @@ class Meaning(Catalog):
     def covered(self) -> Reach:
         """Count the parts that a search for meaning reaches, and those that it should reach and does not yet."""
         with self._reading():
-            wanted = worthy.count(self._connection)
+            kept = self._kept()
+            # Every search tells it, and counting takes as long as finding.
+            if self._counted is None or self._counted[0] is not kept:
+                self._counted = kept, worthy.count(self._connection)
+            wanted = self._counted[1]
         held = self._vectors().count() if self._has_vectors() else 0
         return Reach(searchable=held, pending=max(0, wanted - held))
 

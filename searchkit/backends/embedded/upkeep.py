@@ -13,9 +13,10 @@ if TYPE_CHECKING:
 
 # So many rows are compared one by one in some 40 ms; more are found by an index.
 FLAT_ROWS = 1 << 15
-# Bits for each number in the index. Refined ten times, one found 90 of the 100 nearest among 100,000 and two 99.7;
-# four, refined twice, 99.8 in three times the room.
-BITS = 2
+# Bits for each number in the index. Of the 100 nearest among 100,000, four find 99.9 with three times as many
+# candidates compared exactly as are wanted, in 27 ms of CPU; two find 99.5 with ten times as many, in 44 ms. The
+# indexes take 238 bytes for a row instead of 142, beside the 779 of the row itself.
+BITS = 4
 # Appends that may lie apart from each other: a search opens each, and joining them rewrites all that can be joined.
 APART = 16
 # Each time they are joined the index grows by a segment of its own, and Lance joins no rows across segments: at so

@@ -31,8 +31,8 @@ NUMBERS = {
 }  # fmt: skip
 # Half the room of 32 bits, and of 100 nearest 99.9 are the same.
 PRECISION = "float16"
-# Ten times as many candidates are compared exactly as are wanted: of the 100 nearest among 100,000 that finds 99.7.
-REFINED = 10
+# So many times as many candidates are compared exactly as are wanted; `upkeep.BITS` says what that finds.
+REFINED = 3
 # Lance makes partitions of 8,192 rows. More of them are looked into than there are in half a million rows: a
 # partition costs little, and one that is passed over costs recall.
 PARTITIONS = 64
