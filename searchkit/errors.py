@@ -4,12 +4,17 @@ SearchkitError
 ├── UsageError            what was asked makes no sense
 ├── SourceError           a root cannot be read at all
 │   └── RootMissing       no such root, or it holds no projects/
-└── IndexFault            the index cannot be used as it is
-    ├── IndexMissing      nothing has been indexed yet
-    ├── IndexVersion      written by another format version
-    ├── IndexBusy         another process is writing
-    ├── IndexDamaged      the store itself reports damage
-    └── IndexUnwritable   no permission, or the disk is full
+├── IndexFault            the index cannot be used as it is
+│   ├── IndexMissing      nothing has been indexed yet
+│   ├── IndexVersion      written by another format version
+│   ├── IndexBusy         another process is writing
+│   ├── IndexDamaged      the store itself reports damage
+│   └── IndexUnwritable   no permission, or the disk is full
+└── ModelFault            no vectors can be made; words are still searched
+    ├── ModelMissing      no such model here, or no network to fetch it by
+    ├── ModelDamaged      its files cannot be read, or are not those of a model
+    ├── ModelMismatch     it gives other vectors than it says
+    └── ModelTooLarge     not enough memory, whatever is tried
 """
 
 
@@ -62,3 +67,23 @@ class IndexDamaged(IndexFault):
 
 class IndexUnwritable(IndexFault):
     """The index cannot be written: no permission, or the disk is full."""
+
+
+class ModelFault(SearchkitError):
+    """No vectors can be made; words are still searched."""
+
+
+class ModelMissing(ModelFault):
+    """There is no such model here, or no network to fetch it by."""
+
+
+class ModelDamaged(ModelFault):
+    """A model's files cannot be read, or are not those of a model."""
+
+
+class ModelMismatch(ModelFault):
+    """A model gives other vectors than it says."""
+
+
+class ModelTooLarge(ModelFault):
+    """There is not enough memory for the model, whatever is tried."""

@@ -1,0 +1,27 @@
+"""Chooses the embedder that a setting names."""
+
+from pathlib import Path
+
+from searchkit.embed.base import Embedder
+from searchkit.errors import ModelMissing
+
+DEFAULT = ("", "default")
+FAKE = "fake"
+
+
+def choose(setting: str, directory: Path, *, cores: int | None = None, is_background: bool = False) -> Embedder:
+    """Open the default model, or the stand-in for tests.
+
+    The setting is what flags, environment and file come to: nothing or `default`, or `fake`. The
+    directory is where the default model is kept ready.
+    """
+    # Each brings a runtime that takes from a tenth of a second to seven seconds to import.
+    if setting in DEFAULT:
+        from searchkit.embed.minilm import MiniLM
+
+        return MiniLM(directory, cores, is_background)
+    if setting == FAKE:
+        from searchkit.embed.fake import FakeEmbedder
+
+        return FakeEmbedder()
+    raise ModelMissing(f"there is no model {setting} here", "use the default model: SEARCHKIT_MODEL=default")
