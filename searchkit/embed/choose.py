@@ -3,17 +3,16 @@
 from pathlib import Path
 
 from searchkit.embed.base import Embedder
-from searchkit.errors import ModelMissing
 
 DEFAULT = ("", "default")
 FAKE = "fake"
 
 
 def choose(setting: str, directory: Path, *, cores: int | None = None, is_background: bool = False) -> Embedder:
-    """Open the default model, or the stand-in for tests.
+    """Open the default model, the stand-in for tests, or any model of sentence-transformers.
 
-    The setting is what flags, environment and file come to: nothing or `default`, or `fake`. The
-    directory is where the default model is kept ready.
+    The setting is what flags, environment and file come to: nothing or `default`, `fake`, or the name or path
+    of a model. The directory is where the default model is kept ready.
     """
     # Each brings a runtime that takes from a tenth of a second to seven seconds to import.
     if setting in DEFAULT:
@@ -24,4 +23,6 @@ def choose(setting: str, directory: Path, *, cores: int | None = None, is_backgr
         from searchkit.embed.fake import FakeEmbedder
 
         return FakeEmbedder()
-    raise ModelMissing(f"there is no model {setting} here", "use the default model: SEARCHKIT_MODEL=default")
+    from searchkit.embed.transformer import Transformer
+
+    return Transformer(setting)

@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 
 from searchkit.embed.base import Embedder
 from searchkit.embed.choose import choose
+from searchkit.embed.weights import packaged
 
-# Each is opened once for all of its tests.
-SETTINGS = ["fake", "default"]
+# Each is opened once for all of its tests. The last one takes seconds to import.
+SETTINGS = ["fake", "default", pytest.param("path", marks=pytest.mark.slow)]
 TEXTS = [
     "find the slow query in the session store",
     "the query is slow because of the join",
@@ -33,7 +34,8 @@ def opened(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Embedder
 
     def open_once(setting: str) -> Embedder:
         if setting not in held:
-            held[setting] = choose(setting, tmp_path_factory.getbasetemp() / "models")
+            name = str(packaged()) if setting == "path" else setting
+            held[setting] = choose(name, tmp_path_factory.getbasetemp() / "models")
         return held[setting]
 
     return open_once
