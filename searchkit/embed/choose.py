@@ -14,7 +14,7 @@ def choose(setting: str, directory: Path, *, cores: int | None = None, is_backgr
     The setting is what flags, environment and file come to: nothing or `default`, `fake`, or the name or path
     of a model. The directory is where the default model is kept ready.
     """
-    # Each brings a runtime that takes from a tenth of a second to seven seconds to import.
+    # Each brings a runtime that takes from a tenth of a second to many seconds to import.
     if setting in DEFAULT:
         from searchkit.embed.minilm import MiniLM
 

@@ -54,7 +54,7 @@ def is_path(name: str) -> bool:
 
 
 def _loaded(name: str, *, local_files_only: bool) -> "SentenceTransformer":
-    # Six seconds, and only those who chose such a model wait for them.
+    # Many seconds, and only those who chose such a model wait for them.
     from safetensors import SafetensorError
     from sentence_transformers import SentenceTransformer
     from transformers.utils import logging as chatter
