@@ -39,6 +39,11 @@ def strays(backend: Backend, session: str) -> list[Agent]:
     return [agent for agent in agents_of(backend, session, backend.agents(session)) if agent.caller is None]
 
 
+def own_records(backend: Backend, agent: Agent) -> list[Node]:
+    """Return the records of an agent without those that it only copies from its session."""
+    return [node for node in backend.members(agent.session, agent.name) if node.agent == agent.name]
+
+
 def above(backend: Backend, here: Node, sidechains: Mapping[str, Agent]) -> list[Agent]:
     """Return the agents whose work a record is, outermost first; sidechains are known by their first records."""
     agents = [sidechains[here.uuid]] if here.uuid in sidechains else []

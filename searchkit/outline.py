@@ -4,7 +4,7 @@ from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from searchkit.agents import agents_of, is_inline, sidechains
+from searchkit.agents import agents_of, is_inline, own_records, sidechains
 from searchkit.backends.base import Backend, Node, Step, Stored
 from searchkit.conversations import Agent, Outline, Reason, Strand, Turn, Work
 from searchkit.fixes import CHANGING
@@ -60,7 +60,7 @@ def outline(backend: Backend, session: str) -> Outline | None:
         works.setdefault(work.agent.caller or "", []).append(work)
     return Outline(
         session=named[session],
-        strands=_strands(backend, [node for node in nodes if not is_inline(node)], leaves(facts), works),
+        strands=_strands(backend, session, [node for node in nodes if not is_inline(node)], leaves(facts), works),
         agents=[*works.get("", ()), *(_work(backend, one, {}) for one in agents if one.name not in told_inside)],
         figures=next(iter(figures[Grouping.TOTAL].values()), Figures()),
         models=sorted(filter(None, figures[Grouping.MODEL])),
@@ -93,24 +93,28 @@ def _inline(backend: Backend, nodes: Sequence[Node]) -> list[Work]:
         first = found.nodes[key]
         agent = known.get(first.uuid) or Agent(name=first.uuid, session=first.session or "")
         works.append(
-            Work(agent=agent, strands=_strands(backend, [found.nodes[one] for one in under(found, key)], {}, {}))
+            Work(
+                agent=agent,
+                strands=_strands(backend, agent.session, [found.nodes[one] for one in under(found, key)], {}, {}),
+            )
         )
     return works
 
 
 def _work(backend: Backend, agent: Agent, works: _Works) -> Work:
-    nodes = backend.members(agent.session, agent.name)
-    return Work(agent=agent, strands=_strands(backend, nodes, {}, works))
+    return Work(agent=agent, strands=_strands(backend, agent.session, own_records(backend, agent), {}, works))
 
 
-def _strands(backend: Backend, nodes: Sequence[Node], named: Mapping[str, int], works: _Works) -> list[Strand]:
+def _strands(
+    backend: Backend, session: str, nodes: Sequence[Node], named: Mapping[str, int], works: _Works
+) -> list[Strand]:
     """Tell the ways through the records of one conversation; each record is on one of them."""
     found = graph(nodes, named)
     ways = list(_ways(found))
     several = [[_sketch(turn) for turn in turns(found.nodes[key] for key in way.keys)] for way in ways]
     keys = sorted({step.key for way in several for turn in way for step in (turn.asked, turn.outcome) if step})
     texts = dict(zip(keys, backend.stored(keys), strict=True))
-    leading_off = _forks(backend, found)
+    leading_off = _forks(backend, found, session)
     roots: list[Strand] = []
     # A way is found before those that lead off it, so these are told first.
     for way, sketches in zip(reversed(ways), reversed(several), strict=True):
@@ -166,12 +170,12 @@ def _turn(
     )
 
 
-def _forks(backend: Backend, found: Graph) -> dict[int, list[Strand]]:
+def _forks(backend: Backend, found: Graph, session: str) -> dict[int, list[Strand]]:
     """Return the ways that go on in other sessions, by the record that they lead off."""
     forks: dict[int, list[Strand]] = {}
-    for node in backend.offspring(list(found.nodes)):
+    for node in backend.offspring(list(found.nodes), session):
         start = found.nodes.get(node.parent) if node.parent is not None else None
-        if start is not None and node.key not in found.nodes and node.session not in (start.session, None):
+        if start is not None and node.key not in found.nodes:
             forks.setdefault(start.key, []).append(Strand(turns=(), session=node.session))
     return forks
 

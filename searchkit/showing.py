@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from searchkit.agents import is_inline, started
+from searchkit.agents import is_inline, own_records, started
 from searchkit.backends.base import Backend, Node, Step
 from searchkit.conversations import Agent, Break, Conversation, Entry, Folded, Inside
 from searchkit.fixes import fixes
@@ -71,7 +71,7 @@ def _inside(
         agent = calls.get(step.call or "") if step.kind is Kind.TOOL_CALL else None
         if agent is None or agent.name in within:
             continue
-        records = backend.members(agent.session, agent.name)
+        records = own_records(backend, agent)
         found = thread(backend, records[0].uuid if records else agent.name)
         nodes = [node for node in found.nodes if node.agent == agent.name or is_inline(node)] if found else []
         nested = started(backend, nodes) if nodes else {}

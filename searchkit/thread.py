@@ -27,7 +27,11 @@ def thread(backend: Backend, uuid: str) -> Thread | None:
     return Thread(
         record=uuid,
         nodes=[found.nodes[one] for one in members],
-        branches=[*_branches(found, members), *_beginnings(found, members), *_forks(backend, found, members)],
+        branches=[
+            *_branches(found, members),
+            *_beginnings(found, members),
+            *_forks(backend, found, members, here.session or ""),
+        ],
         above=above(backend, found.nodes[way[0]] if is_inline(here) else here, inline),
         strays=strays(backend, here.session) if here.session and here.agent is None else (),
         ending=_ending(found, way[0]),
@@ -155,11 +159,11 @@ def _branch(found: Graph, at: str | None, several: Sequence[int], is_abandoned: 
     return Branch(at=at, first=first, records=len(several), ended=max(times, default=None), is_abandoned=is_abandoned)
 
 
-def _forks(backend: Backend, found: Graph, told: Sequence[int]) -> Iterator[Branch]:
+def _forks(backend: Backend, found: Graph, told: Sequence[int], session: str) -> Iterator[Branch]:
     """Yield the ways that go on in other sessions."""
-    for node in backend.offspring(told):
+    for node in backend.offspring(told, session):
         start = found.nodes[node.parent] if node.parent is not None else None
-        if start is not None and node.key not in found.nodes and node.session not in (start.session, None):
+        if start is not None and node.key not in found.nodes:
             own = [one for one in backend.members(node.session or "") if one.session == node.session]
             ended = max((one.time for one in own if one.time), default=None)
             yield Branch(at=start.uuid, first=node.uuid, records=len(own), ended=ended, session=node.session)

@@ -15,7 +15,7 @@ from typing import Any
 from measure import corpora
 from measure.figures import say
 from searchkit import Engine
-from searchkit.agents import started
+from searchkit.agents import agents_of, own_records, started
 from searchkit.backends.base import Backend, Node
 from tests.corpus.expected import Found, differences
 from tests.corpus.found import found_thread
@@ -87,7 +87,12 @@ def _reached(engine: Engine, session: str) -> set[str]:
     backend = engine._open()
     reached: set[str] = set()
     seen: set[str] = set()
-    waiting = [node.uuid for node in backend.members(session)[:1]]
+    # Of some sessions only agents are left.
+    waiting = [node.uuid for node in backend.members(session)[:1]] or [
+        node.uuid
+        for agent in agents_of(backend, session, backend.agents(session))
+        for node in own_records(backend, agent)[:1]
+    ]
     while waiting:
         uuid = waiting.pop()
         if uuid in seen:
@@ -97,6 +102,6 @@ def _reached(engine: Engine, session: str) -> set[str]:
         reached.update(node.uuid for node in thread.nodes)
         waiting += [branch.first for branch in thread.branches if branch.session in (None, session)]
         for agent in (*started(backend, thread.nodes).values(), *thread.strays):
-            records = backend.members(agent.session, agent.name)
+            records = own_records(backend, agent)
             waiting.append(records[0].uuid if records else agent.name)
     return reached

@@ -241,8 +241,8 @@ class Backend(Protocol):
     def agents(self, session: str, /) -> list[str]:
         """Return the agents that have records in a session, in order of their names."""
 
-    def offspring(self, keys: Sequence[int], /) -> list[Node]:
-        """Return the records in other files whose parent is one of these, without their steps."""
+    def offspring(self, keys: Sequence[int], session: str, /) -> list[Node]:
+        """Return the records of other sessions than this whose parent is one of these, without their steps."""
 
     def callers(self, calls: Sequence[str], /) -> Mapping[str, str]:
         """Return the uuid of the record that made each of these tool calls; a missing one is left out."""

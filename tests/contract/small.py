@@ -158,7 +158,7 @@ def conversations(backend: Backend) -> list[str]:
     lines = []
     for number, one in names.items():
         lines += [f"transcript of {one}: {_node(node, names)}" for node in backend.transcript(number)]
-        lines += [f"offspring of {one}: {_node(node, names)}" for node in backend.offspring([number])]
+        lines += [f"offspring of {one}: {_node(node, names)}" for node in backend.offspring([number], A)]
         for key, turns in ((key, turns) for key in backend.keys(one) for turns in (0, 1, 3)):
             said = [_step(step) for step in backend.turns([key], turns, turns)[key]]
             lines.append(f"{turns} turns around {one}: {said}")

@@ -172,10 +172,10 @@ class Catalog:
             numbers = reading.whose(self._connection, session, None)
             return nodes.agents(self._connection, numbers[0]) if numbers else []
 
-    def offspring(self, keys: Sequence[int], /) -> list[Node]:
-        """Return the records in other files whose parent is one of these, without their steps."""
+    def offspring(self, keys: Sequence[int], session: str, /) -> list[Node]:
+        """Return the records of other sessions than this whose parent is one of these, without their steps."""
         with self._reading():
-            return nodes.offspring(self._connection, keys)
+            return nodes.offspring(self._connection, keys, session)
 
     def callers(self, calls: Sequence[str], /) -> dict[str, str]:
         """Return the uuid of the record that made each of these tool calls; a missing one is left out."""

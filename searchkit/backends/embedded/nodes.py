@@ -69,12 +69,13 @@ def agents(connection: sqlite3.Connection, session: int) -> list[str]:
     )
 
 
-def offspring(connection: sqlite3.Connection, keys: Sequence[int]) -> list[Node]:
-    """Return the records in other files whose parent is one of these, without their steps."""
-    statement = f"""{_NODE} FROM records JOIN records AS parents ON parents.id = records.parent {_RECORDS}
-WHERE records.file != parents.file AND records.parent IN"""
-    found = [_node(row, ()) for row in rows_in(connection, statement, keys)]
-    return sorted(found, key=lambda node: (node.time or 0, node.uuid))
+def offspring(connection: sqlite3.Connection, keys: Sequence[int], session: str) -> list[Node]:
+    """Return the records of other sessions than this whose parent is one of these, without their steps."""
+    found = connection.execute("SELECT id FROM sessions WHERE name = ?", (session,)).fetchone()
+    # Only what ends the statement may vary, so the number of the session is written into it.
+    others = f"{_NODE} FROM records {_RECORDS} WHERE records.session NOT IN (0, {int(found[0]) if found else 0})"
+    rows = rows_in(connection, f"{others} AND records.parent IN", keys)
+    return sorted((_node(row, ()) for row in rows), key=lambda node: (node.time or 0, node.uuid))
 
 
 def callers(connection: sqlite3.Connection, calls: Sequence[str]) -> dict[str, str]:

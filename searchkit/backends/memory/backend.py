@@ -162,11 +162,10 @@ class MemoryBackend:
         places = (place for sightings in self._records.values() for place in sightings if place.session == session)
         return sorted({place.agent for place in places if place.agent is not None})
 
-    def offspring(self, keys: Sequence[int], /) -> list[Node]:
-        """Return the records in other files whose parent is one of these, without their steps."""
-        return nodes.offspring(
-            self._nodes(), {link(one).uuid: link(one).parent for one in self._records.values()}, keys
-        )
+    def offspring(self, keys: Sequence[int], session: str, /) -> list[Node]:
+        """Return the records of other sessions than this whose parent is one of these, without their steps."""
+        parents = {uuid: link(sightings).parent for uuid, sightings in self._records.items()}
+        return nodes.offspring(self._nodes(), parents, keys, session)
 
     def callers(self, calls: Sequence[str], /) -> dict[str, str]:
         """Return the uuid of the record that made each of these tool calls; a missing one is left out."""

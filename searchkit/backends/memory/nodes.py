@@ -56,11 +56,12 @@ def transcript(held: Nodes, key: int) -> list[Node]:
     return _in_line_order(node for node in held.values() if node.file == here.file and (node.is_link or node is here))
 
 
-def offspring(held: Nodes, parents: Mapping[str, str | None], keys: Collection[int]) -> list[Node]:
-    """Return the records in other files whose parent is one of these, without their steps."""
-    files = {node.uuid: node.file for node in held.values() if node.key in keys}
-    several = (held[uuid] for uuid, parent in parents.items() if files.get(parent or "") not in (None, held[uuid].file))
-    return sorted((msgspec.structs.replace(node, steps=()) for node in several), key=lambda n: (n.time or 0, n.uuid))
+def offspring(held: Nodes, parents: Mapping[str, str | None], keys: Collection[int], session: str) -> list[Node]:
+    """Return the records of other sessions than this whose parent is one of these, without their steps."""
+    wanted = {node.uuid for node in held.values() if node.key in keys}
+    several = (held[uuid] for uuid, parent in parents.items() if parent in wanted)
+    others = (node for node in several if node.session not in (session, None))
+    return sorted((msgspec.structs.replace(node, steps=()) for node in others), key=lambda n: (n.time or 0, n.uuid))
 
 
 def turns(held: Nodes, uuid: str, before: int, after: int) -> list[Step]:
