@@ -23,10 +23,11 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Ranked(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """A hit with its place in the ranking: what its kind weighs, and the final score."""
+    """A hit with its place in the ranking: what its kind weighs, its own score, and the final one, with support."""
 
     hit: Hit
     weight: float
+    own: float
     score: float
 
 

@@ -63,7 +63,7 @@ def retrieve(
 def _worth_showing(group: list[Ranked]) -> list[Ranked]:
     """Keep the best passage, and others that say nearly as much; a title is shown anyway."""
     best, *others = group
-    return [best, *(one for one in others if one.score >= LEAST_SHARE * best.score and one.hit.kind is not Kind.TITLE)]
+    return [best, *(one for one in others if one.own >= LEAST_SHARE * best.own and one.hit.kind is not Kind.TITLE)]
 
 
 def _results(backend: Backend, query: Query, groups: Sequence[Sequence[Ranked]], turns: int) -> list[Result]:

@@ -143,9 +143,10 @@ def _coloured(name: str, shown: Shown) -> str:
 def _why(shown: Shown) -> str:
     hit, weight = shown.ranked.hit, shown.ranked.weight
     of_words = f"{hit.score:.3f} of the highest possible"
-    return (
-        f"{shown.ranked.score:.3f} = {of_words} x {weight:.2f} as {hit.kind.value} x {hit.coverage:.0%} covered ^ 0.5"
-    )
+    own = f"{of_words} x {weight:.2f} as {hit.kind.value} x {hit.coverage:.0%} covered ^ 0.5"
+    if shown.ranked.score == shown.ranked.own:
+        return f"{shown.ranked.score:.3f} = {own}"
+    return f"{shown.ranked.score:.3f} with the support of its session and neighbours, {shown.ranked.own:.3f} = {own}"
 
 
 def facets(found: Answer, width: int) -> Iterator[str]:
