@@ -75,7 +75,7 @@ def _start(found: Graph, key: int) -> int:
         last = max(_exchange(found, key, {}), key=lambda one: found.reach[one])
         if found.reach[last] > found.reach[key]:
             key = last
-        elif not any(is_turning(found.nodes[one]) for one in under(found, key)):
+        elif key not in found.leading:
             before = found.above.get(key, -1)
             is_before = before in found.nodes and found.nodes[before].file == found.nodes[key].file
             key = before if is_before else key
@@ -94,10 +94,10 @@ def told(found: Graph, way: Sequence[int]) -> Iterator[int]:
         yield from several
         for one in several:
             for child in found.below.get(one, ()):
-                if child in on_way or child in seen:
+                if child in on_way or child in seen or child in found.leading:
                     continue
                 aside = list(under(found, child))
-                if seen.isdisjoint(aside) and not any(is_turning(found.nodes[one]) for one in aside):
+                if seen.isdisjoint(aside):
                     seen.update(aside)
                     yield from aside
 
@@ -186,11 +186,5 @@ def _left_at(found: Graph, way: Sequence[int]) -> str | None:
 
 def is_left(found: Graph, key: int, child: int) -> bool:
     """Say whether the conversation later went on another way from a record, or ended there."""
-    file = found.nodes[child].file
-    later = [one for one in found.below.get(key, ()) if found.reach[one] > found.reach[child]]
-    return found.ends.get(key, 0) > found.reach[child] or any(
-        is_turning(found.nodes[one])
-        for other in later
-        if found.nodes[other].file == file
-        for one in under(found, other)
-    )
+    later = max(found.ends.get(key, 0), found.latest.get((key, found.nodes[child].file), 0))
+    return later > found.reach[child]
