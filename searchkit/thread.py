@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from typing import NamedTuple
 
 from searchkit.agents import above, is_inline, sidechains, strays
 from searchkit.backends.base import Backend, Node
@@ -13,6 +14,14 @@ from searchkit.types import Fact, Kind
 _NAMING = frozenset({"last-prompt", "summary"})
 
 
+class _Walk(NamedTuple):
+    """A way from the root through a record to the newest leaf, and all that belongs to it, in the order of reading."""
+
+    start: int
+    way: Sequence[int]
+    members: Sequence[int]
+
+
 def thread(backend: Backend, uuid: str) -> Thread | None:
     """Return the thread of a record; None where there is no such record."""
     key = backend.record(uuid)
@@ -20,10 +29,8 @@ def thread(backend: Backend, uuid: str) -> Thread | None:
         return None
     found = _loaded(backend, uuid, key)
     here = found.nodes[key]
-    start = _start(found, key)
-    way = [*reversed(list(back(found, start))), start, *on(found, start)]
+    start, way, members = _walk(found, key)
     inline = sidechains(backend, found.nodes.values()) if is_inline(here) else {}
-    members = list(dict.fromkeys(told(found, way)))
     return Thread(
         record=uuid,
         nodes=[found.nodes[one] for one in members],
@@ -61,6 +68,18 @@ def _loaded(backend: Backend, uuid: str, key: int) -> Graph:
         if beyond is None or beyond in nodes or home.agent is not None:
             return found
         nodes |= {node.key: node for node in backend.transcript(beyond)}
+
+
+def _walk(found: Graph, key: int) -> _Walk:
+    """Walk the way that a record belongs to, or through the record itself if that one goes past it."""
+    walk = _through(found, _start(found, key))
+    # Where a chain is torn, the result of a call may begin a way of its own.
+    return walk if key in walk.members else _through(found, key)
+
+
+def _through(found: Graph, start: int) -> _Walk:
+    way = [*reversed(list(back(found, start))), start, *on(found, start)]
+    return _Walk(start, way, list(dict.fromkeys(told(found, way))))
 
 
 def _start(found: Graph, key: int) -> int:

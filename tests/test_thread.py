@@ -356,6 +356,22 @@ def test_many_ways_from_one_record_are_named(home: Home, indexed: Indexed) -> No
     assert [(first["uuid"], one["uuid"], 1, True) for one in several[:-1]] == branches(found)
 
 
+def test_call_is_told_though_its_result_begins_elsewhere(home: Home, indexed: Indexed) -> None:
+    """Where the record between a call and its result was torn, the way on from the result does not lead past the call.
+
+    `show` failed with a StopIteration there (issue 4).
+    """
+    session = home.session(SESSION)
+    asked, call = session.prompt("begin"), session.call("Bash", {"command": "make"})
+    result = session.result(call, "made", parent="99999999-9999-4999-8999-999999999999")
+    answer = session.text("done")
+
+    found = must(indexed(), call)
+
+    assert uuids(asked, call, result) == told(found)
+    assert [(result["uuid"], answer["uuid"], 1, False)] == branches(found)
+
+
 def test_unknown_record_has_no_thread(home: Home, indexed: Indexed) -> None:
     """None is not an empty thread."""
     home.session(SESSION).prompt("begin")
