@@ -46,6 +46,15 @@ def thread(backend: Backend, uuid: str) -> Thread | None:
     )
 
 
+def read(backend: Backend, uuid: str) -> list[Node]:
+    """Return the records of a thread alone, without where else it leads and whose work it is."""
+    key = backend.record(uuid)
+    if key is None:
+        return []
+    found = _loaded(backend, uuid, key)
+    return [found.nodes[one] for one in _walk(found, key).members]
+
+
 def leaves(facts: Iterable[Fact]) -> dict[str, int]:
     """Return the records that a session was said to go on with, and the line on which that was said."""
     return {fact.leaf: fact.line for fact in facts if fact.leaf and fact.name in _NAMING and fact.agent is None}
