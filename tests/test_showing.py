@@ -156,6 +156,19 @@ def test_agent_that_names_its_own_call_is_shown_once(home: Home, indexed: Indexe
     assert 1 == len([entry for entry in found.entries if isinstance(entry, Inside)])
 
 
+def test_what_is_folded_is_always_named(home: Home, indexed: Indexed) -> None:
+    """What a command printed, and a result that no call is known for, were an empty line."""
+    session = home.session(SESSION)
+    typed = session.prompt("<command-name>/context</command-name>")
+    session.prompt("<local-command-stdout>43 % used</local-command-stdout>")
+    asked = session.prompt("go on")
+    session.result({"message": {"content": [{"id": "toolu_lost"}]}, "uuid": session.last}, "lost")
+    backend = indexed()
+
+    assert ["> /context", "1 text"] == texts(shown(backend, typed, 0, 0).entries)
+    assert ["> go on", "1 result"] == texts(shown(backend, asked, 0, 0).entries)
+
+
 @pytest.mark.parametrize("is_inline", [False, True])
 def test_agents_that_one_record_calls_are_all_shown(home: Home, indexed: Indexed, is_inline: bool) -> None:
     """Where one record holds several calls, each has its agent, also in the file of the session; one was lost."""
