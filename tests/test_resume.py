@@ -174,6 +174,32 @@ def test_message_means_its_session(home: Home, run: Run) -> None:
     assert SESSION == run("resume", said["uuid"], "--json").json["session"]
 
 
+@pytest.mark.parametrize("typed", ["<command-name>/exit</command-name>", "<bash-input>ls</bash-input>"])
+def test_session_that_ends_with_a_command_is_complete(home: Home, run: Run, typed: str) -> None:
+    """What Claude Code printed by itself waits for no answer; after /exit every session was said to be interrupted."""
+    tag = "bash-stdout" if "bash" in typed else "local-command-stdout"
+    session = home.session(SESSION)
+    session.prompt("find the slow query")
+    session.text("found it")
+    session.prompt(typed)
+    session.prompt(f"<{tag}>Bye!</{tag}>")
+    run("index")
+
+    assert run("resume", SESSION, "--json").json["is_interrupted"] is False
+
+
+def test_answer_of_an_agent_is_not_that_of_the_session(home: Home, run: Run) -> None:
+    """In old transcripts agents have the last word in the file, while their call still waits."""
+    session = home.session(SESSION)
+    session.prompt("find the slow query")
+    session.call("Task", {"prompt": "look"})
+    session.prompt("look", parent=None, isSidechain=True)
+    session.text("nothing there", isSidechain=True)
+    run("index")
+
+    assert run("resume", SESSION, "--json").json["is_interrupted"] is True
+
+
 def test_interrupted_session_is_said_to_be(home: Home, run: Run) -> None:
     """A prompt or a result that nothing answers is the last word of a session that was left in the middle."""
     waiting, answered = home.session(SESSION), home.session(OTHER)
