@@ -12,6 +12,8 @@ from searchkit.types import Fact, Kind, Part
 
 # The tools that start agents.
 _STARTERS = frozenset({"Task", "Agent"})
+# Agents that start agents were seen three deep; what is deeper is not told inside what started it.
+MOST_DEPTH = 20
 
 
 def agents_of(backend: Backend, session: str, names: Iterable[str]) -> list[Agent]:
@@ -25,13 +27,11 @@ def agents_of(backend: Backend, session: str, names: Iterable[str]) -> list[Agen
 
 
 def started(backend: Backend, nodes: Sequence[Node]) -> dict[str, Agent]:
-    """Return the agents that calls in a thread started, by these calls."""
-    calls = {step.uuid: step for node in nodes for step in node.steps if step.kind is Kind.TOOL_CALL and step.call}
+    """Return the agents of the sessions that a thread is of, by the calls that started them."""
     sessions = {node.session for node in nodes if node.session}
     agents = [agent for session in sessions for agent in agents_of(backend, session, backend.agents(session))]
     inline = sidechains(backend, backend.transcript(nodes[0].key)).values()
-    by_caller = {agent.caller: agent for agent in (*inline, *agents)}
-    return {step.call or "": by_caller[uuid] for uuid, step in calls.items() if uuid in by_caller}
+    return {agent.call: agent for agent in (*inline, *agents) if agent.call}
 
 
 def strays(backend: Backend, session: str) -> list[Agent]:
@@ -69,19 +69,20 @@ def sidechains(backend: Backend, nodes: Iterable[Node]) -> dict[str, Agent]:
         return {}
     made = [step for node in several for step in node.steps if step.kind is Kind.TOOL_CALL and step.tool in _STARTERS]
     keys = [step.key for step in made]
-    inputs = {step.uuid: _inputs(text.part) for step, text in zip(made, backend.stored(keys), strict=True) if text}
+    inputs = {step: _inputs(text.part) for step, text in zip(made, backend.stored(keys), strict=True) if text}
     asked = zip(first, backend.stored([node.steps[0].key for node in first]), strict=True)
     agents: dict[str, Agent] = {}
     for node, stored in asked:
         prompt = stored.part.text if stored else ""
-        caller = next((uuid for uuid, values in inputs.items() if values.get("prompt") == prompt), None)
-        values = inputs.pop(caller, {}) if caller else {}
+        call = next((step for step, values in inputs.items() if values.get("prompt") == prompt), None)
+        values = inputs.pop(call) if call else {}
         agents[node.uuid] = Agent(
             name=node.uuid,
             session=node.session or "",
             type=values.get("subagent_type"),
             description=values.get("description"),
-            caller=caller,
+            caller=call.uuid if call else None,
+            call=call.call if call else None,
         )
     return agents
 
@@ -89,12 +90,14 @@ def sidechains(backend: Backend, nodes: Iterable[Node]) -> dict[str, Agent]:
 def _agent(session: str, name: str, facts: Sequence[Fact], callers: Mapping[str, str]) -> Agent:
     known = {fact.name: fact.value for fact in facts}
     calls = (fact.value for fact in facts if fact.name == "call")
+    call = next((call for call in calls if call in callers), None)
     return Agent(
         name=name,
         session=session,
         type=known.get("agent-type"),
         description=known.get("description"),
-        caller=next((callers[call] for call in calls if call in callers), None),
+        caller=callers[call] if call else None,
+        call=call,
     )
 
 

@@ -18,13 +18,14 @@ class Reason(StrEnum):
 
 
 class Agent(msgspec.Struct, frozen=True, kw_only=True):
-    """A subagent: what it is, and the record of the call that started it, where that is known."""
+    """A subagent: what it is, and where they are known, the call that started it and the record of that call."""
 
     name: str
     session: str
     type: str | None = None
     description: str | None = None
     caller: str | None = None
+    call: str | None = None
 
 
 class Branch(msgspec.Struct, frozen=True, kw_only=True):

@@ -1,6 +1,7 @@
 """The ways through the records of a few files: what comes before each, what after, and which way was taken last."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 
 import msgspec
 
@@ -19,6 +20,8 @@ class Graph(msgspec.Struct, frozen=True, kw_only=True):
     `above` is the record that comes before, past compactions; `below` those that come after, in
     line order. `reach` tells how late something was written below a record in the same file.
     `ends` tells how late a record was named as the one with which the conversation goes on.
+    `leading` are the records that make a way or lead to one that does; what hangs off the others are asides.
+    `latest` tells how late, in a file, anything was said on the ways that leave from a record.
     `answers` are the records that hold the result of a tool call.
     """
 
@@ -27,6 +30,8 @@ class Graph(msgspec.Struct, frozen=True, kw_only=True):
     below: Mapping[int, Sequence[int]]
     reach: Mapping[int, int]
     ends: Mapping[int, int]
+    leading: AbstractSet[int]
+    latest: Mapping[tuple[int, int], int]
     responses: Mapping[tuple[int, int], Sequence[int]]
     answers: Mapping[str, Sequence[int]]
 
@@ -47,12 +52,16 @@ def graph(several: Iterable[Node], leaves: Mapping[str, int] | None = None) -> G
             if step.kind is Kind.TOOL_RESULT and step.call is not None:
                 answers.setdefault(step.call, []).append(key)
     ends = {key: leaves[node.uuid] + MOST_LINES for key, node in nodes.items() if node.uuid in leaves} if leaves else {}
+    reach = _reach(nodes, above, ends)
+    leading = _leading(nodes, above)
     return Graph(
         nodes=nodes,
         above=above,
         below=below,
-        reach=_reach(nodes, above, ends),
+        reach=reach,
         ends=ends,
+        leading=leading,
+        latest=_latest(nodes, above, reach, leading),
         responses=responses,
         answers=answers,
     )
@@ -172,6 +181,28 @@ def _reach(nodes: Mapping[int, Node], above: Mapping[int, int], ends: Mapping[in
             reach[key] = line
             key = above.get(key, -1)
     return reach
+
+
+def _leading(nodes: Mapping[int, Node], above: Mapping[int, int]) -> set[int]:
+    """Find, once for all, what has a turning at or below it: to look below each record takes too long in a chain."""
+    leading: set[int] = set()
+    for key, node in nodes.items():
+        at = key if is_turning(node) else -1
+        while at in nodes and at not in leading:
+            leading.add(at)
+            at = above.get(at, -1)
+    return leading
+
+
+def _latest(
+    nodes: Mapping[int, Node], above: Mapping[int, int], reach: Mapping[int, int], leading: AbstractSet[int]
+) -> dict[tuple[int, int], int]:
+    latest: dict[tuple[int, int], int] = {}
+    for key in leading:
+        if key in above:
+            leaving = above[key], nodes[key].file
+            latest[leaving] = max(latest.get(leaving, 0), reach[key])
+    return latest
 
 
 def _lateness(node: Node, end: int) -> int:

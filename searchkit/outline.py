@@ -4,7 +4,7 @@ from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from searchkit.agents import agents_of, is_inline, own_records, sidechains
+from searchkit.agents import MOST_DEPTH, agents_of, is_inline, own_records, sidechains
 from searchkit.backends.base import Backend, Node, Step, Stored
 from searchkit.conversations import Agent, Outline, Reason, Strand, Turn, Work
 from searchkit.fixes import CHANGING
@@ -13,9 +13,6 @@ from searchkit.questions import Condition, Filter
 from searchkit.thread import is_left, leaves, told
 from searchkit.types import Fact, Figures, Grouping, Kind, Touch
 from searchkit.window import steps_of, turns
-
-# Agents that start agents were seen three deep; what is deeper is told beside the session instead of inside.
-MOST_DEPTH = 20
 
 
 class _Way(NamedTuple):

@@ -2,11 +2,11 @@
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from searchkit.agents import is_inline, own_records, started
+from searchkit.agents import MOST_DEPTH, is_inline, own_records, started
 from searchkit.backends.base import Backend, Node, Step
 from searchkit.conversations import Agent, Break, Conversation, Entry, Folded, Inside
 from searchkit.fixes import fixes
-from searchkit.thread import thread
+from searchkit.thread import read, thread
 from searchkit.types import Kind
 from searchkit.window import broken, entries, shown, steps_of, turns
 
@@ -69,11 +69,10 @@ def _inside(
     """Yield what the agents did that were started by calls; none is shown inside itself."""
     for step in steps:
         agent = calls.get(step.call or "") if step.kind is Kind.TOOL_CALL else None
-        if agent is None or agent.name in within:
+        if agent is None or agent.name in within or len(within) == MOST_DEPTH:
             continue
         records = own_records(backend, agent)
-        found = thread(backend, records[0].uuid if records else agent.name)
-        nodes = [node for node in found.nodes if node.agent == agent.name or is_inline(node)] if found else []
-        nested = started(backend, nodes) if nodes else {}
-        inner = _entries(backend, list(turns(nodes)), (), is_full, nested, within | {agent.name})
+        told = read(backend, records[0].uuid if records else agent.name)
+        nodes = [node for node in told if node.agent == agent.name or is_inline(node)]
+        inner = _entries(backend, list(turns(nodes)), (), is_full, calls, within | {agent.name})
         yield Inside(agent=agent, entries=list(inner))

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from typing import NamedTuple
 
 from searchkit.agents import above, is_inline, sidechains, strays
 from searchkit.backends.base import Backend, Node
@@ -13,6 +14,14 @@ from searchkit.types import Fact, Kind
 _NAMING = frozenset({"last-prompt", "summary"})
 
 
+class _Walk(NamedTuple):
+    """A way from the root through a record to the newest leaf, and all that belongs to it, in the order of reading."""
+
+    start: int
+    way: Sequence[int]
+    members: Sequence[int]
+
+
 def thread(backend: Backend, uuid: str) -> Thread | None:
     """Return the thread of a record; None where there is no such record."""
     key = backend.record(uuid)
@@ -20,10 +29,8 @@ def thread(backend: Backend, uuid: str) -> Thread | None:
         return None
     found = _loaded(backend, uuid, key)
     here = found.nodes[key]
-    start = _start(found, key)
-    way = [*reversed(list(back(found, start))), start, *on(found, start)]
+    start, way, members = _walk(found, key)
     inline = sidechains(backend, found.nodes.values()) if is_inline(here) else {}
-    members = list(dict.fromkeys(told(found, way)))
     return Thread(
         record=uuid,
         nodes=[found.nodes[one] for one in members],
@@ -37,6 +44,15 @@ def thread(backend: Backend, uuid: str) -> Thread | None:
         ending=_ending(found, way[0]),
         left_at=_left_at(found, way[: way.index(start) + 1]),
     )
+
+
+def read(backend: Backend, uuid: str) -> list[Node]:
+    """Return the records of a thread alone, without where else it leads and whose work it is."""
+    key = backend.record(uuid)
+    if key is None:
+        return []
+    found = _loaded(backend, uuid, key)
+    return [found.nodes[one] for one in _walk(found, key).members]
 
 
 def leaves(facts: Iterable[Fact]) -> dict[str, int]:
@@ -63,6 +79,18 @@ def _loaded(backend: Backend, uuid: str, key: int) -> Graph:
         nodes |= {node.key: node for node in backend.transcript(beyond)}
 
 
+def _walk(found: Graph, key: int) -> _Walk:
+    """Walk the way that a record belongs to, or through the record itself if that one goes past it."""
+    walk = _through(found, _start(found, key))
+    # Where a chain is torn, the result of a call may begin a way of its own.
+    return walk if key in walk.members else _through(found, key)
+
+
+def _through(found: Graph, start: int) -> _Walk:
+    way = [*reversed(list(back(found, start))), start, *on(found, start)]
+    return _Walk(start, way, list(dict.fromkeys(told(found, way))))
+
+
 def _start(found: Graph, key: int) -> int:
     """Return the record from which the way goes on that a record belongs to.
 
@@ -75,7 +103,7 @@ def _start(found: Graph, key: int) -> int:
         last = max(_exchange(found, key, {}), key=lambda one: found.reach[one])
         if found.reach[last] > found.reach[key]:
             key = last
-        elif not any(is_turning(found.nodes[one]) for one in under(found, key)):
+        elif key not in found.leading:
             before = found.above.get(key, -1)
             is_before = before in found.nodes and found.nodes[before].file == found.nodes[key].file
             key = before if is_before else key
@@ -94,10 +122,10 @@ def told(found: Graph, way: Sequence[int]) -> Iterator[int]:
         yield from several
         for one in several:
             for child in found.below.get(one, ()):
-                if child in on_way or child in seen:
+                if child in on_way or child in seen or child in found.leading:
                     continue
                 aside = list(under(found, child))
-                if seen.isdisjoint(aside) and not any(is_turning(found.nodes[one]) for one in aside):
+                if seen.isdisjoint(aside):
                     seen.update(aside)
                     yield from aside
 
@@ -186,11 +214,5 @@ def _left_at(found: Graph, way: Sequence[int]) -> str | None:
 
 def is_left(found: Graph, key: int, child: int) -> bool:
     """Say whether the conversation later went on another way from a record, or ended there."""
-    file = found.nodes[child].file
-    later = [one for one in found.below.get(key, ()) if found.reach[one] > found.reach[child]]
-    return found.ends.get(key, 0) > found.reach[child] or any(
-        is_turning(found.nodes[one])
-        for other in later
-        if found.nodes[other].file == file
-        for one in under(found, other)
-    )
+    later = max(found.ends.get(key, 0), found.latest.get((key, found.nodes[child].file), 0))
+    return later > found.reach[child]

@@ -112,6 +112,14 @@ def test_values_for_programs(engine: Engine) -> None:
     assert told["part"].startswith(told["uuid"] + "#")
 
 
+def test_steps_for_programs_say_something(engine: Engine) -> None:
+    """A result that is left of a call that is quoted is no step."""
+    excerpts = context_json.pack(engine.context(QUESTION, 4_000))["excerpts"]
+
+    assert isinstance(excerpts, list)
+    assert all(step for excerpt in excerpts for step in excerpt["steps"])
+
+
 def test_every_citation_resolves(engine: Engine) -> None:
     """What is cited can be shown, and is in the session that is cited with it."""
     cited = re.findall(

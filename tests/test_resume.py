@@ -29,6 +29,31 @@ def project(home: Home, run: Run, tmp_path: Path) -> Path:
     return directory
 
 
+@pytest.mark.parametrize("command", ["resume", "show", "tree"])
+@pytest.mark.parametrize("asked", ["", " "])
+def test_empty_id_means_nothing(run: Run, project: Path, command: str, asked: str) -> None:
+    """Everything begins with it, but a list of everything is no answer."""
+    answer = run(command, asked)
+
+    assert (2, "") == (answer.status, answer.out)
+    assert "no id was given" in answer.err
+
+
+def test_messages_that_could_be_meant_are_listed(home: Home, run: Run) -> None:
+    """A beginning that several messages share was said to be that of no session."""
+    session = home.session(SESSION)
+    several = [
+        session.prompt(f"number {number}", uuid=f"abcdef0{number}-1111-4111-8111-111111111111") for number in "12"
+    ]
+    run("index")
+
+    answer = run("resume", "abcdef")
+
+    assert 2 == answer.status
+    assert "several messages have an id that begins with 'abcdef'" in answer.err
+    assert all(one["uuid"] in answer.err for one in several)
+
+
 @pytest.mark.parametrize("asked", [SESSION, "11111", "1111111", OTHER[:4]])
 def test_session_is_found_by_its_id_or_a_beginning(run: Run, project: Path, asked: str) -> None:
     """The command changes into the project and reopens the one session that is meant."""
@@ -147,6 +172,32 @@ def test_message_means_its_session(home: Home, run: Run) -> None:
     run("index")
 
     assert SESSION == run("resume", said["uuid"], "--json").json["session"]
+
+
+@pytest.mark.parametrize("typed", ["<command-name>/exit</command-name>", "<bash-input>ls</bash-input>"])
+def test_session_that_ends_with_a_command_is_complete(home: Home, run: Run, typed: str) -> None:
+    """What Claude Code printed by itself waits for no answer; after /exit every session was said to be interrupted."""
+    tag = "bash-stdout" if "bash" in typed else "local-command-stdout"
+    session = home.session(SESSION)
+    session.prompt("find the slow query")
+    session.text("found it")
+    session.prompt(typed)
+    session.prompt(f"<{tag}>Bye!</{tag}>")
+    run("index")
+
+    assert run("resume", SESSION, "--json").json["is_interrupted"] is False
+
+
+def test_answer_of_an_agent_is_not_that_of_the_session(home: Home, run: Run) -> None:
+    """In old transcripts agents have the last word in the file, while their call still waits."""
+    session = home.session(SESSION)
+    session.prompt("find the slow query")
+    session.call("Task", {"prompt": "look"})
+    session.prompt("look", parent=None, isSidechain=True)
+    session.text("nothing there", isSidechain=True)
+    run("index")
+
+    assert run("resume", SESSION, "--json").json["is_interrupted"] is True
 
 
 def test_interrupted_session_is_said_to_be(home: Home, run: Run) -> None:

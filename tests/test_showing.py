@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
+from searchkit.agents import MOST_DEPTH
 from searchkit.backends.base import Backend
 from searchkit.conversations import Break, Conversation, Entry, Folded, Inside, Reason, Said
 from searchkit.render.folded import folded
@@ -153,6 +154,59 @@ def test_agent_that_names_its_own_call_is_shown_once(home: Home, indexed: Indexe
 
     assert ["snake"] == [agent.name for agent in found.above]
     assert 1 == len([entry for entry in found.entries if isinstance(entry, Inside)])
+
+
+def test_what_is_folded_is_always_named(home: Home, indexed: Indexed) -> None:
+    """What a command printed, and a result that no call is known for, were an empty line."""
+    session = home.session(SESSION)
+    typed = session.prompt("<command-name>/context</command-name>")
+    session.prompt("<local-command-stdout>43 % used</local-command-stdout>")
+    asked = session.prompt("go on")
+    session.result({"message": {"content": [{"id": "toolu_lost"}]}, "uuid": session.last}, "lost")
+    backend = indexed()
+
+    assert ["> /context", "1 text"] == texts(shown(backend, typed, 0, 0).entries)
+    assert ["> go on", "1 result"] == texts(shown(backend, asked, 0, 0).entries)
+
+
+@pytest.mark.parametrize("is_inline", [False, True])
+def test_agents_that_one_record_calls_are_all_shown(home: Home, indexed: Indexed, is_inline: bool) -> None:
+    """Where one record holds several calls, each has its agent, also in the file of the session; one was lost."""
+    session = home.session(SESSION)
+    asked = session.prompt("begin")
+    inputs = {name: {"prompt": f"look at {name}", "description": name} for name in ("left", "right")}
+    blocks = [{"type": "tool_use", "id": name, "name": "Task", "input": values} for name, values in inputs.items()]
+    session.text("", message={"role": "assistant", "id": "msg_both", "content": blocks})
+    for name, values in inputs.items():
+        agent = session if is_inline else home.agent(SESSION, name)
+        agent.prompt(values["prompt"], parent=None, isSidechain=True)
+        if not is_inline:
+            home.meta(SESSION, name, toolUseId=name, description=name)
+
+    found = shown(indexed(), asked, 0, 0, with_agents=True)
+
+    inside = [entry for entry in found.entries if isinstance(entry, Inside)]
+    assert ["left", "right"] == [entry.agent.description for entry in inside]
+    assert [["look at left"], ["look at right"]] == [texts(entry.entries) for entry in inside]
+
+
+def test_agents_inside_agents_are_shown_so_deep(home: Home, indexed: Indexed) -> None:
+    """A chain of agents ends where nobody follows it, and neither Python nor JSON gives up."""
+    session = home.session(SESSION)
+    asked = session.prompt("begin")
+    call = session.call("Task", {"prompt": "go on"})
+    for number in range(2 * MOST_DEPTH):
+        home.meta(SESSION, f"agent{number}", toolUseId=tool_id(call))
+        agent = home.agent(SESSION, f"agent{number}")
+        agent.prompt("go on", parent=None)
+        call = agent.call("Task", {"prompt": "go on"})
+
+    entries = shown(indexed(), asked, 0, 0, with_agents=True).entries
+
+    depth = 0
+    while inside := [entry for entry in entries if isinstance(entry, Inside)]:
+        depth, entries = depth + 1, inside[0].entries
+    assert MOST_DEPTH == depth
 
 
 def shown(

@@ -330,6 +330,48 @@ def test_long_chain_is_told_whole(home: Home, indexed: Indexed) -> None:
     assert uuids(*several) == told(found)
 
 
+def test_long_aside_is_told_from_its_middle(home: Home, indexed: Indexed) -> None:
+    """Thousands of progress records below each other take no look at all that follows each: that took minutes."""
+    session = home.session(SESSION)
+    asked, call = session.prompt("begin"), session.call("Bash", {"command": "make"})
+    data = {"type": "bash_progress", "output": "making"}
+    several = [session.progress(data, call, parent=session.last) for _ in range(6_000)]
+    result = session.result(call, "made")
+    answer = session.text("done")
+
+    found = must(indexed(), several[3_000])
+
+    assert uuids(asked, call, result, *several, answer) == told(found)
+
+
+def test_many_ways_from_one_record_are_named(home: Home, indexed: Indexed) -> None:
+    """Thousands of edited prompts are not compared with each other; all but the last were abandoned."""
+    session = home.session(SESSION)
+    first = session.prompt("begin")
+    several = [session.prompt(f"number {number}", parent=first["uuid"]) for number in range(6_000)]
+
+    found = must(indexed(), first)
+
+    assert uuids(first, several[-1]) == told(found)
+    assert [(first["uuid"], one["uuid"], 1, True) for one in several[:-1]] == branches(found)
+
+
+def test_call_is_told_though_its_result_begins_elsewhere(home: Home, indexed: Indexed) -> None:
+    """Where the record between a call and its result was torn, the way on from the result does not lead past the call.
+
+    `show` failed with a StopIteration there (issue 4).
+    """
+    session = home.session(SESSION)
+    asked, call = session.prompt("begin"), session.call("Bash", {"command": "make"})
+    result = session.result(call, "made", parent="99999999-9999-4999-8999-999999999999")
+    answer = session.text("done")
+
+    found = must(indexed(), call)
+
+    assert uuids(asked, call, result) == told(found)
+    assert [(result["uuid"], answer["uuid"], 1, False)] == branches(found)
+
+
 def test_unknown_record_has_no_thread(home: Home, indexed: Indexed) -> None:
     """None is not an empty thread."""
     home.session(SESSION).prompt("begin")

@@ -9,6 +9,7 @@ import click
 from searchkit.commands import NOTHING_FOUND
 from searchkit.commands.completing import complete_session
 from searchkit.commands.last import is_number, recall
+from searchkit.commands.meant import must_say
 from searchkit.commands.options import common
 from searchkit.commands.paging import is_ascii, is_coloured, print_paged
 from searchkit.commands.printing import json_text, width
@@ -71,6 +72,7 @@ def show(
 def _found(engine: Engine, id: str, asked: Asked, is_full: bool) -> Conversation | Outline:
     """Find what an id means: a message, or else a session, which a title stands for, too."""
     uuid = recall(engine.settings.index, int(id)).uuid if is_number(id) else id.partition("#")[0]
+    must_say(uuid)
     if uuid in engine.named([uuid]) or not engine.messages(uuid):
         return engine.outline(titled(engine, id).id)
     found = engine.show(uuid, asked.before, asked.after, is_full, asked.has_agents)

@@ -1,7 +1,7 @@
 """Which session is meant where nothing is done to it: then words of its title will do."""
 
 from searchkit.commands.last import is_number
-from searchkit.commands.meant import MOST_CANDIDATES, listed, meant
+from searchkit.commands.meant import MOST_CANDIDATES, listed, meant, must_say
 from searchkit.engine import Engine
 from searchkit.errors import UsageError
 from searchkit.questions import Condition, Filter
@@ -11,9 +11,10 @@ from searchkit.types import Session
 
 def titled(engine: Engine, asked: str) -> Session:
     """Find the session that is meant by an id or a number, or else by words of its title."""
-    if is_number(asked) or (asked and (_found(engine, "session", asked) or engine.messages(asked))):
+    must_say(asked)
+    if is_number(asked) or _found(engine, "session", asked) or engine.messages(asked):
         return meant(engine, asked)
-    found = _found(engine, "title", asked) if asked else []
+    found = _found(engine, "title", asked)
     if not found:
         message = f"nothing has an id that begins with {one_line(asked)!r}, and no session such a title"
         raise UsageError(message, "searchkit search shows ids, and searchkit sessions lists sessions")

@@ -46,6 +46,12 @@ def files_shown(one: Excerpt) -> list[str]:
     return [file.removeprefix(project) for file in one.files]
 
 
+def done(steps: Folded) -> str:
+    """Write what was done between quotations; results alone are left of calls that are quoted, and say nothing."""
+    is_said = any(step.kind is not Kind.TOOL_RESULT or step.is_error for step in steps.steps)
+    return folded(steps.steps) if is_said else ""
+
+
 def _citation(one: Excerpt) -> str:
     """Write on one line where an excerpt is from; other programs look for this form."""
     stored, session = one.shown.stored, one.session
@@ -79,7 +85,7 @@ def _name(text: str) -> str:
 
 def _entry(entry: Quotation | Folded) -> Iterator[str]:
     if isinstance(entry, Folded):
-        line = folded(entry.steps)
+        line = done(entry)
         yield from [f"Steps: {_name(line)}"] if line else []
         return
     text = quotable(entry.text)

@@ -4,8 +4,7 @@ from searchkit import tokens
 from searchkit.conversations import Folded
 from searchkit.packs import Excerpt, Pack, Place, Quotation
 from searchkit.render.answer_json import empty_because
-from searchkit.render.context import quotable
-from searchkit.render.folded import folded
+from searchkit.render.context import done, quotable
 from searchkit.render.plain import stamp
 
 Fields = dict[str, object]
@@ -47,7 +46,7 @@ def _excerpt(one: Excerpt) -> Fields:
         "beside": [
             _beside(entry) for entry in one.entries if isinstance(entry, Quotation) and entry.place is Place.BESIDE
         ],
-        "steps": [folded(entry.steps) for entry in one.entries if isinstance(entry, Folded)],
+        "steps": [line for entry in one.entries if isinstance(entry, Folded) and (line := done(entry))],
         "outcome": _quoted(one, Place.OUTCOME),
         "score": round(one.shown.ranked.score, 4),
         "is_gone": session.is_gone if session else False,

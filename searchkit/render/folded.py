@@ -28,6 +28,8 @@ _TOOLS = {
     "Skill": "skill",
 }
 _KINDS = {Kind.TEXT: "remark", Kind.THINKING: "thought", Kind.SUMMARY: "summary", Kind.PLAN: "plan"}
+# What belongs to a call or to a command that was typed: it is named only where there is nothing else.
+_REST = {Kind.TOOL_RESULT: "result", Kind.COMMAND: "text"}
 _PLURALS = {"search": "searches", "web search": "web searches", "summary": "summaries"}
 # Files that are named; those that were changed come first.
 MOST_FILES = 3
@@ -37,6 +39,7 @@ _CHANGING = frozenset({"edit", "write"})
 def folded(steps: Sequence[Step]) -> str:
     """Write steps as counts, the files they were about, and how many failed."""
     counts = Counter(name for step in steps if (name := _name(step)))
+    counts = counts or Counter(_REST[step.kind] for step in steps if step.kind in _REST)
     parts = [count(number, name, _PLURALS.get(name)) for name, number in counts.items()]
     failed = sum(step.is_error for step in steps if step.kind is Kind.TOOL_RESULT)
     files = list(_files(steps))
