@@ -1,5 +1,7 @@
 """What hits gain from each other."""
 
+import pytest
+
 from searchkit.backends.base import Hit
 from searchkit.results import Ranked
 from searchkit.support import supported
@@ -31,7 +33,7 @@ def test_what_belongs_to_no_session_stands_alone() -> None:
     """Plans and memory do not support each other."""
     scores = scored((10, 0, 0.5), (11, 0, 0.9))
 
-    assert 0.5 / 0.9 == scores[10] / scores[11]
+    assert 0.5 / 0.9 == pytest.approx(scores[10] / scores[11])
 
 
 def test_scale_stays_absolute() -> None:
