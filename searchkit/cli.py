@@ -15,7 +15,21 @@ from searchkit.errors import SearchkitError, UsageError
 from searchkit.render import json
 
 # Each is a module of searchkit.commands that holds a command of its name.
-COMMANDS = ("completion", "demo", "doctor", "index", "prune", "resume", "search", "sessions", "show", "stats", "status")
+COMMANDS = (
+    "completion",
+    "context",
+    "demo",
+    "doctor",
+    "index",
+    "prune",
+    "resume",
+    "search",
+    "sessions",
+    "show",
+    "stats",
+    "status",
+    "tree",
+)
 
 
 def main() -> NoReturn:

@@ -11,24 +11,30 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
+from msgspec.structs import replace
+
 from searchkit import config
 from searchkit.backends.base import Order
 from searchkit.backends.embedded import EmbeddedBackend, layout
 from searchkit.dates import LOCAL
 from searchkit.errors import SourceError, UsageError
 from searchkit.query import understand
-from searchkit.questions import Condition, Query
-from searchkit.results import Answer, Conversation, Status
+from searchkit.questions import Condition, Filter, Query
+from searchkit.results import Answer, Status
 from searchkit.retrieve import retrieve
-from searchkit.thread import around
-from searchkit.types import Behind, Counts, Figures, Finding, Grouping, Kind, Session
+from searchkit.types import Behind, Counts, Figures, Finding, Grouping, Session, Standing
 
 if TYPE_CHECKING:
+    from searchkit.conversations import Conversation, Outline, Thread
     from searchkit.ingest import Progress, Summary
+    from searchkit.packs import Pack
+    from searchkit.resume import Resumption
 
 
 # Messages that are listed where a beginning of an id could mean several.
 MOST_MEANT = 10
+# Sessions that a pack may draw on: over the sample five have room in 2,000 tokens, and twenty in 20,000.
+MOST_SESSIONS = 30
 
 
 class Engine:
@@ -99,27 +105,82 @@ class Engine:
         query = words if isinstance(words, Query) else understand(words, now=datetime.now(LOCAL), filters=filters)
         return retrieve(self._open(), query, limit, order, is_grouped, turns, facets)
 
-    def show(self, uuid: str, before: int = 3, after: int = 3) -> Conversation:
-        """Return what a record says inside its conversation; the record is meant by its uuid or its beginning.
+    def context(
+        self,
+        words: str | Query,
+        max_tokens: int,
+        *,
+        limit: int = MOST_SESSIONS,
+        filters: Iterable[tuple[str, str]] = (),
+        without: Sequence[str] = (),
+    ) -> "Pack":
+        """Pack what another agent should know, within so many tokens; sessions may be left out by beginnings of ids."""
+        from searchkit.context import pack
 
-        The id of a session, or a title, means the first thing that was said in it.
+        query = words if isinstance(words, Query) else understand(words, now=datetime.now(LOCAL), filters=filters)
+        if not all(without):
+            raise UsageError("every session has an id that begins with nothing", "name the session to leave out")
+        if without:
+            left_out = Filter(name="session", values=tuple(without), is_excluded=True)
+            condition = replace(query.condition, filters=(*query.condition.filters, left_out))
+            query = replace(query, condition=condition)
+        return pack(self._open(), self.search(query, limit, turns=0), max_tokens)
+
+    def messages(self, beginning: str) -> list[str]:
+        """Return the ids of messages that begin with a text, some of them where there are many."""
+        return self._open().beginning(beginning, MOST_MEANT + 1)
+
+    def thread(self, uuid: str) -> "Thread":
+        """Return the whole conversation around a record, without texts; the record is meant as in `show`."""
+        from searchkit.thread import thread
+
+        found = thread(self._open(), self._meant(uuid))
+        assert found is not None
+        return found
+
+    def show(
+        self, uuid: str, before: int = 1, after: int = 1, is_full: bool = False, with_agents: bool = False
+    ) -> "Conversation":
+        """Return the turn that a record is in, with so many turns before and after it.
+
+        The record is meant by its uuid or its beginning; the id of a session, or a title, means the
+        first thing that was said in it.
         """
+        from searchkit.showing import conversation
+
+        found = conversation(self._open(), self._meant(uuid), before, after, is_full, with_agents)
+        assert found is not None
+        return found
+
+    def outline(self, session: str) -> "Outline":
+        """Return a whole session, turn by turn, with its branches and agents."""
+        from searchkit.outline import outline
+
+        found = outline(self._open(), session)
+        if found is None:
+            raise UsageError(f"there is no session {session!r}", "searchkit sessions lists those there are")
+        return found
+
+    def resumption(self, session: Session) -> "Resumption":
+        """Say what stands in the way of reopening a session, and what is worth knowing before."""
+        from searchkit.interrupted import is_interrupted
+        from searchkit.resume import Resumption
+
         backend = self._open()
-        meant = backend.beginning(uuid, MOST_MEANT + 1) or backend.opening(uuid)
-        if len(meant) != 1 and uuid not in meant:
-            some = "several messages have" if meant else "no message has"
-            more = " ..." if len(meant) > MOST_MEANT else ""
-            hint = "\n  ".join(meant[:MOST_MEANT]) + more if meant else "searchkit search shows ids; give more of one"
-            raise UsageError(f"{some} an id that begins with {uuid!r}", hint)
-        chosen = uuid if uuid in meant else meant[0]
-        turns = around(backend, chosen, before, after)
-        if turns and all(turn.stored.part.kind is Kind.TITLE for turn in turns):
-            # A title leads nowhere: the conversation it is the title of begins elsewhere.
-            opening = backend.opening(turns[0].stored.link.places[0].session or "")
-            turns = around(backend, opening[0], before, after) if opening else turns
-        homes = [turn.stored.link.places[0].session for turn in turns if turn.is_hit]
-        session = homes[0] if homes and homes[0] else ""
-        return Conversation(session=backend.headings([session]).get(session), turns=turns)
+        facts = sorted((fact for fact in backend.facts(session.id) if fact.agent is None), key=lambda fact: fact.line)
+        latest = {fact.name: fact.value for fact in facts}
+        return Resumption(
+            session=session,
+            has_directory=session.project is not None and Path(session.project).is_dir(),
+            is_interrupted=is_interrupted(backend, session.id),
+            forked_from=latest.get("forked-from"),
+            worktree=latest.get("worktree"),
+        )
+
+    def session_of(self, uuid: str) -> str | None:
+        """Return the session that a message is of; the message is meant as in `show`."""
+        meant = self._meant(uuid)
+        return self._open().links([meant])[meant].places[0].session
 
     def sessions(self, condition: Condition | None = None, limit: int | None = None) -> list[Session]:
         """Return the sessions for which a condition holds, newest first."""
@@ -192,6 +253,22 @@ class Engine:
         if self._reader is not None:
             self._reader.close()
             self._reader = None
+
+    def _meant(self, uuid: str) -> str:
+        """Find the record that an id or its beginning means, or say which could be."""
+        backend = self._open()
+        meant = self.messages(uuid) or backend.opening(uuid)
+        if len(meant) != 1 and uuid not in meant:
+            some = "several messages have" if meant else "no message has"
+            more = " ..." if len(meant) > MOST_MEANT else ""
+            hint = "\n  ".join(meant[:MOST_MEANT]) + more if meant else "searchkit search shows ids; give more of one"
+            raise UsageError(f"{some} an id that begins with {uuid!r}", hint)
+        chosen = uuid if uuid in meant else meant[0]
+        link = backend.links([chosen])[chosen]
+        if link.standing is Standing.STATE:
+            # A title leads nowhere: the conversation it is the title of begins elsewhere.
+            return next(iter(backend.opening(link.places[0].session or "")), chosen)
+        return chosen
 
     def _open(self) -> EmbeddedBackend:
         if self._reader is None:

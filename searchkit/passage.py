@@ -11,7 +11,7 @@ _BLANKS = re.compile(r"\s+")
 
 def cut(text: str, marks: Sequence[tuple[int, int]], max_chars: int = PASSAGE_CHARACTERS) -> Passage:
     """Cut the stretch that holds most different marked words, onto one line, with an ellipsis where it was cut."""
-    start = _densest(text, marks, max_chars)
+    start = densest(text, marks, max_chars)
     start = max(0, min(start - max_chars // 4, len(text) - max_chars))
     if start:
         # Not in the middle of a word, where one begins soon.
@@ -31,13 +31,7 @@ def cut(text: str, marks: Sequence[tuple[int, int]], max_chars: int = PASSAGE_CH
     return Passage(text=written + (" …" if end < len(text) else ""), highlights=highlights)
 
 
-def _joined(written: str, more: str) -> str:
-    """Add a piece with its white space folded, also where it meets what was written."""
-    folded = _BLANKS.sub(" ", more)
-    return written + (folded.lstrip() if not written or written[-1] == " " else folded)
-
-
-def _densest(text: str, marks: Sequence[tuple[int, int]], max_chars: int) -> int:
+def densest(text: str, marks: Sequence[tuple[int, int]], max_chars: int) -> int:
     """Return where the window begins that holds most different words, the first of equals."""
     best, most = (marks[0][0] if marks else 0), 0
     last = 0
@@ -49,3 +43,9 @@ def _densest(text: str, marks: Sequence[tuple[int, int]], max_chars: int) -> int
         if different > most:
             best, most = start, different
     return best
+
+
+def _joined(written: str, more: str) -> str:
+    """Add a piece with its white space folded, also where it meets what was written."""
+    folded = _BLANKS.sub(" ", more)
+    return written + (folded.lstrip() if not written or written[-1] == " " else folded)

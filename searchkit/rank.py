@@ -6,6 +6,7 @@ from searchkit.backends.base import Hit
 from searchkit.conditions import within
 from searchkit.questions import Query
 from searchkit.results import Ranked
+from searchkit.support import supported
 from searchkit.types import Kind
 
 # How much a kind's words say. Measured over real transcripts: hit@1 rose from 41 to 46; random changes of
@@ -36,7 +37,7 @@ PERIOD_BOOST = 1.25
 
 def rank(hits: Iterable[Hit], query: Query) -> list[Ranked]:
     """Return the hits with their final scores, best first; of equals the newer comes first."""
-    ranked = [_ranked(hit, query) for hit in hits]
+    ranked = supported([_ranked(hit, query) for hit in hits])
     return sorted(ranked, key=lambda one: (-one.score, -(one.hit.time or 0), one.hit.key))
 
 
@@ -69,4 +70,5 @@ def _ranked(hit: Hit, query: Query) -> Ranked:
     weight = AGENT_PROMPT_WEIGHT if is_told else KIND_WEIGHTS[hit.kind]
     if query.period is not None and any(within(span, hit.time) for span in query.period.spans):
         weight *= PERIOD_BOOST
-    return Ranked(hit=hit, weight=weight, score=hit.score * weight * hit.coverage**COVERAGE_POWER)
+    own = hit.score * weight * hit.coverage**COVERAGE_POWER
+    return Ranked(hit=hit, weight=weight, own=own, score=own)

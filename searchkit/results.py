@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from searchkit.backends.base import Hit, Stored
+from searchkit.conversations import Entry
 from searchkit.questions import Query
 from searchkit.types import Counts, Heading
 
@@ -22,10 +23,11 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Ranked(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """A hit with its place in the ranking: what its kind weighs, and the final score."""
+    """A hit with its place in the ranking: what its kind weighs, its own score, and the final one, with support."""
 
     hit: Hit
     weight: float
+    own: float
     score: float
 
 
@@ -36,13 +38,6 @@ class Passage(msgspec.Struct, frozen=True, kw_only=True):
     highlights: Sequence[tuple[int, int]] = ()
 
 
-class Turn(msgspec.Struct, frozen=True, kw_only=True):
-    """A part of the conversation around a hit, or the hit itself."""
-
-    stored: Stored
-    is_hit: bool = False
-
-
 class Shown(msgspec.Struct, frozen=True, kw_only=True):
     """A hit with its part and the passage to show of it."""
 
@@ -51,19 +46,12 @@ class Shown(msgspec.Struct, frozen=True, kw_only=True):
     passage: Passage
 
 
-class Conversation(msgspec.Struct, frozen=True, kw_only=True):
-    """What was said around a record, in order, and the session that it is of."""
-
-    session: Heading | None
-    turns: Sequence[Turn]
-
-
 class Result(msgspec.Struct, frozen=True, kw_only=True):
     """The best hit of a session with the conversation around it, and further passages of that session."""
 
     best: Shown
     session: Heading | None
-    thread: Sequence[Turn] = ()
+    thread: Sequence[Entry] = ()
     others: Sequence[Shown] = ()
 
 

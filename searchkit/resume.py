@@ -2,7 +2,19 @@
 
 import shlex
 
-from searchkit.types import Heading
+import msgspec
+
+from searchkit.types import Heading, Session
+
+
+class Resumption(msgspec.Struct, frozen=True, kw_only=True):
+    """A session that may be reopened, and what stands in the way or is worth knowing before."""
+
+    session: Session
+    has_directory: bool
+    is_interrupted: bool
+    forked_from: str | None = None
+    worktree: str | None = None
 
 
 def command(session: Heading) -> str:

@@ -3,8 +3,8 @@
 import time
 from collections.abc import Sequence
 
-from searchkit import passage, rank, thread
-from searchkit.backends.base import Backend, Order, Stored
+from searchkit import passage, rank, window
+from searchkit.backends.base import Backend, Order, Step, Stored
 from searchkit.questions import Query
 from searchkit.results import Answer, Ranked, Result, Shown
 from searchkit.types import Kind
@@ -63,29 +63,32 @@ def retrieve(
 def _worth_showing(group: list[Ranked]) -> list[Ranked]:
     """Keep the best passage, and others that say nearly as much; a title is shown anyway."""
     best, *others = group
-    return [best, *(one for one in others if one.score >= LEAST_SHARE * best.score and one.hit.kind is not Kind.TITLE)]
+    return [best, *(one for one in others if one.own >= LEAST_SHARE * best.own and one.hit.kind is not Kind.TITLE)]
 
 
 def _results(backend: Backend, query: Query, groups: Sequence[Sequence[Ranked]], turns: int) -> list[Result]:
     """Fetch what is shown, all of it at once."""
-    near = thread.nearby(backend, [group[0].hit.key for group in groups], turns)
-    around = {key for nearby in near.values() for key in (*nearby.before, *nearby.after)}
+    near = window.nearby(backend, [group[0].hit.key for group in groups], turns)
+    around = {step.key for entries in near.values() for step in entries if isinstance(step, Step)}
     keys = sorted({one.hit.key for group in groups for one in group} | around)
     parts = dict(zip(keys, backend.stored(keys), strict=True))
+    # What was found may be gone meanwhile, or repeat what was read since.
     shown = [
-        [_shown(backend, query, one, stored) for one in group if (stored := parts[one.hit.key])] for group in groups
+        [_shown(backend, query, one, stored) for one in group if (stored := parts[one.hit.key]) and not stored.repeats]
+        for group in groups
     ]
     shown = [group for group in shown if group]
     homes = [group[0].stored.link.places[0].session for group in shown]
     sessions = backend.headings(sorted({home for home in homes if home}))
+    hits = [group[0].ranked.hit.key for group in shown]
     return [
         Result(
             best=group[0],
             session=sessions.get(home or ""),
-            thread=thread.turns_of(group[0].ranked.hit.key, near, parts),
+            thread=window.entries(near.get(hit, ()), {hit}, parts),
             others=group[1:],
         )
-        for group, home in zip(shown, homes, strict=True)
+        for group, home, hit in zip(shown, homes, hits, strict=True)
     ]
 
 

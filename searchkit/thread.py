@@ -1,52 +1,218 @@
-"""The conversation around hits: what led to each, and what came of it."""
+"""The conversation around a record, as a person would want to read it, out of the catalog alone."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
-from searchkit.backends.base import Backend, Near, Stored
-from searchkit.results import Turn
-from searchkit.types import Kind
+from searchkit.agents import above, is_inline, sidechains, strays
+from searchkit.backends.base import Backend, Node
+from searchkit.conversations import Branch, Reason, Thread
+from searchkit.graph import Graph, back, graph, is_turning, on, under
+from searchkit.types import Fact, Kind
 
-# Records without text stand between those with: so many more are looked at for each that is wanted.
-STEPS_PER_TURN = 3
-# What the conversation does not consist of.
-_ASIDE = frozenset({Kind.TITLE, Kind.SYSTEM, Kind.ATTACHMENT})
-
-
-class Nearby(NamedTuple):
-    """The keys of the parts around a hit, in the order of the conversation."""
-
-    before: list[int]
-    after: list[int]
+# Lines that name the record with which a conversation goes on when it is reopened.
+_NAMING = frozenset({"last-prompt", "summary"})
 
 
-def nearby(backend: Backend, keys: Sequence[int], turns: int) -> dict[int, Nearby]:
-    """Return, for each hit, up to so many parts before it and as many after it; their texts are not fetched."""
-    if not turns or not keys:
-        return {key: Nearby([], []) for key in keys}
-    before, after = (backend.chains(keys, turns * STEPS_PER_TURN, is_back) for is_back in (True, False))
-    return {key: Nearby(_nearest(before[key], turns)[::-1], _nearest(after[key], turns)) for key in keys}
+class _Walk(NamedTuple):
+    """A way from the root through a record to the newest leaf, and all that belongs to it, in the order of reading."""
+
+    start: int
+    way: Sequence[int]
+    members: Sequence[int]
 
 
-def around(backend: Backend, uuid: str, before: int, after: int) -> list[Turn]:
-    """Return what a record says with so many parts before it and after it."""
-    keys = backend.keys(uuid)
-    if not keys:
+def thread(backend: Backend, uuid: str) -> Thread | None:
+    """Return the thread of a record; None where there is no such record."""
+    key = backend.record(uuid)
+    if key is None:
+        return None
+    found = _loaded(backend, uuid, key)
+    here = found.nodes[key]
+    start, way, members = _walk(found, key)
+    inline = sidechains(backend, found.nodes.values()) if is_inline(here) else {}
+    return Thread(
+        record=uuid,
+        nodes=[found.nodes[one] for one in members],
+        branches=[
+            *_branches(found, members),
+            *_beginnings(found, members),
+            *_forks(backend, found, members, here.session or ""),
+        ],
+        above=above(backend, found.nodes[way[0]] if is_inline(here) else here, inline),
+        strays=strays(backend, here.session) if here.session and here.agent is None else (),
+        ending=_ending(found, way[0]),
+        left_at=_left_at(found, way[: way.index(start) + 1]),
+    )
+
+
+def read(backend: Backend, uuid: str) -> list[Node]:
+    """Return the records of a thread alone, without where else it leads and whose work it is."""
+    key = backend.record(uuid)
+    if key is None:
         return []
-    earlier = _nearest(backend.chains(keys[:1], before * STEPS_PER_TURN, True)[keys[0]], before)[::-1]
-    later = _nearest(backend.chains(keys[-1:], after * STEPS_PER_TURN, False)[keys[-1]], after)
-    several = [*earlier, *keys, *later]
-    found = zip(several, backend.stored(several), strict=True)
-    return [Turn(stored=stored, is_hit=key in keys) for key, stored in found if stored is not None]
+    found = _loaded(backend, uuid, key)
+    return [found.nodes[one] for one in _walk(found, key).members]
 
 
-def turns_of(hit: int, near: Mapping[int, Nearby], parts: Mapping[int, Stored | None]) -> list[Turn]:
-    """Put the conversation around a hit together; what has gone meanwhile is left out."""
-    before, after = near.get(hit, ([], []))
-    found = ((key, parts.get(key)) for key in (*before, hit, *after))
-    return [Turn(stored=stored, is_hit=key == hit) for key, stored in found if stored is not None]
+def leaves(facts: Iterable[Fact]) -> dict[str, int]:
+    """Return the records that a session was said to go on with, and the line on which that was said."""
+    return {fact.leaf: fact.line for fact in facts if fact.leaf and fact.name in _NAMING and fact.agent is None}
 
 
-def _nearest(chain: Sequence[Near], turns: int) -> list[int]:
-    """Choose the parts next to a hit that belong to the conversation."""
-    return [near.key for near in chain if near.kind not in _ASIDE][:turns]
+def _loaded(backend: Backend, uuid: str, key: int) -> Graph:
+    """Load the session or the agent that a record is of, and the sessions that its way back leads through.
+
+    An agent's transcript is a conversation of its own, also where its first record hangs below one of the session.
+    """
+    home = backend.links([uuid])[uuid].places[0]
+    several = backend.members(home.session, home.agent) if home.session else []
+    nodes = {node.key: node for node in several}
+    if key not in nodes:
+        nodes = {node.key: node for node in backend.transcript(key)}
+    named = leaves(backend.facts(home.session) if home.session and home.agent is None else ())
+    while True:
+        found = graph(nodes.values(), named)
+        beyond = found.above.get([key, *back(found, key)][-1])
+        if beyond is None or beyond in nodes or home.agent is not None:
+            return found
+        nodes |= {node.key: node for node in backend.transcript(beyond)}
+
+
+def _walk(found: Graph, key: int) -> _Walk:
+    """Walk the way that a record belongs to, or through the record itself if that one goes past it."""
+    walk = _through(found, _start(found, key))
+    # Where a chain is torn, the result of a call may begin a way of its own.
+    return walk if key in walk.members else _through(found, key)
+
+
+def _through(found: Graph, start: int) -> _Walk:
+    way = [*reversed(list(back(found, start))), start, *on(found, start)]
+    return _Walk(start, way, list(dict.fromkeys(told(found, way))))
+
+
+def _start(found: Graph, key: int) -> int:
+    """Return the record from which the way goes on that a record belongs to.
+
+    The result of one of several parallel calls, or an aside, leads nowhere; its call, or another call of
+    the same response, does.
+    """
+    seen: set[int] = set()
+    while key not in seen:
+        seen.add(key)
+        last = max(_exchange(found, key, {}), key=lambda one: found.reach[one])
+        if found.reach[last] > found.reach[key]:
+            key = last
+        elif key not in found.leading:
+            before = found.above.get(key, -1)
+            is_before = before in found.nodes and found.nodes[before].file == found.nodes[key].file
+            key = before if is_before else key
+    return key
+
+
+def told(found: Graph, way: Sequence[int]) -> Iterator[int]:
+    """Yield what belongs to a way, in the order of reading: responses whole, each call before its result, asides."""
+    on_way = {key: number for number, key in enumerate(way)}
+    seen: set[int] = set()
+    for key in way:
+        if key in seen:
+            continue
+        several = list(dict.fromkeys(_exchange(found, key, on_way)))
+        seen.update(several)
+        yield from several
+        for one in several:
+            for child in found.below.get(one, ()):
+                if child in on_way or child in seen or child in found.leading:
+                    continue
+                aside = list(under(found, child))
+                if seen.isdisjoint(aside):
+                    seen.update(aside)
+                    yield from aside
+
+
+def _exchange(found: Graph, key: int, on_way: Mapping[int, int]) -> Iterator[int]:
+    """Yield the records of the response that a record is of, each with the results of its calls."""
+    node = found.nodes[key]
+    response = (node.file, node.response) if node.response is not None else None
+    blocks = found.responses.get(response, (key,)) if response else (key,)
+    if on_way.keys() >= set(blocks):
+        # Lines may be swapped; the way is not.
+        blocks = sorted(blocks, key=on_way.__getitem__)
+    known = {call for block in blocks for call in _calls(found.nodes[block])}
+    for block in blocks:
+        yield block
+        for call in _calls(found.nodes[block]):
+            yield from (one for one in found.answers.get(call, ()) if found.nodes[one].file == node.file)
+        if found.nodes[block].type == "assistant":
+            # A call without input and a blank result make no part that could tell which belongs to which.
+            yield from (one for one in found.below.get(block, ()) if _is_result(found.nodes[one], known))
+
+
+def _calls(node: Node) -> list[str]:
+    return [step.call for step in node.steps if step.kind is Kind.TOOL_CALL and step.call]
+
+
+def _is_result(node: Node, known: AbstractSet[str]) -> bool:
+    """Say whether a record below a response holds a result that is of none of these calls."""
+    results = all(step.kind is Kind.TOOL_RESULT and step.call not in known for step in node.steps)
+    return node.type == "user" and results
+
+
+def _branches(found: Graph, told: Sequence[int]) -> Iterator[Branch]:
+    """Yield the other ways that lead off what is told."""
+    inside = set(told)
+    for key in told:
+        for child in found.below.get(key, ()):
+            several = [] if child in inside else [one for one in under(found, child) if one not in inside]
+            if any(is_turning(found.nodes[one]) for one in several):
+                yield _branch(found, found.nodes[key].uuid, several, is_left(found, key, child))
+
+
+def _beginnings(found: Graph, told: Sequence[int]) -> Iterator[Branch]:
+    """Yield the ways of the same conversation that lead off nothing; what only a cycle leads to begins anywhere."""
+    where = (found.nodes[told[0]].agent, is_inline(found.nodes[told[0]]))
+    own = [key for key, node in found.nodes.items() if (node.agent, is_inline(node)) == where and not where[1]]
+    reached = set(under(found, *told))
+    newest = max((found.reach[key] for key in own), default=0)
+    for key in sorted(own, key=lambda key: found.above.get(key) in found.nodes):
+        if key not in reached:
+            several = [one for one in under(found, key) if one not in reached]
+            reached.update(several)
+            yield _branch(found, None, several, found.reach[key] < newest)
+
+
+def _branch(found: Graph, at: str | None, several: Sequence[int], is_abandoned: bool) -> Branch:
+    times = (time for one in several if (time := found.nodes[one].time))
+    first = found.nodes[several[0]].uuid
+    return Branch(at=at, first=first, records=len(several), ended=max(times, default=None), is_abandoned=is_abandoned)
+
+
+def _forks(backend: Backend, found: Graph, told: Sequence[int], session: str) -> Iterator[Branch]:
+    """Yield the ways that go on in other sessions."""
+    for node in backend.offspring(told, session):
+        start = found.nodes[node.parent] if node.parent is not None else None
+        if start is not None and node.key not in found.nodes:
+            own = [one for one in backend.members(node.session or "") if one.session == node.session]
+            ended = max((one.time for one in own if one.time), default=None)
+            yield Branch(at=start.uuid, first=node.uuid, records=len(own), ended=ended, session=node.session)
+
+
+def _ending(found: Graph, first: int) -> Reason | None:
+    """Say why there is nothing before the first record of a way, if there should be."""
+    if found.nodes[first].parent is not None:
+        return Reason.CYCLE
+    return Reason.MISSING if found.nodes[first].missing else None
+
+
+def _left_at(found: Graph, way: Sequence[int]) -> str | None:
+    """Return the last record of a way after which the conversation went on elsewhere."""
+    for key, child in zip(reversed(way[:-1]), reversed(way[1:]), strict=True):
+        if is_left(found, key, child):
+            return found.nodes[key].uuid
+    return None
+
+
+def is_left(found: Graph, key: int, child: int) -> bool:
+    """Say whether the conversation later went on another way from a record, or ended there."""
+    later = max(found.ends.get(key, 0), found.latest.get((key, found.nodes[child].file), 0))
+    return later > found.reach[child]

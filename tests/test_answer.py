@@ -144,7 +144,7 @@ def test_fields_for_programs(engine: Engine) -> None:
         assert result["part"].startswith(result["uuid"] + "#")
         assert {"keyword"} == set(result["channels"])
         assert all(SHOWN == set(other) for other in result["others"])
-        assert all(set(turn) - {"cut"} == TURN for turn in result["thread"])
+        assert all(set(turn) - {"cut", "steps"} == TURN for turn in result["thread"])
         assert [result["uuid"]] == [turn["uuid"] for turn in result["thread"] if turn["hit"]]
         assert all(result["snippet"][slice(*span)].lower() == "lamp" for span in result["highlights"])
 

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,8 @@ import pytest
 from searchkit import Engine
 from searchkit.ingest import Summary
 from tests.corpus.build import build
+from tests.corpus.expected import differences
+from tests.corpus.found import found_thread
 
 SEED = 4
 SIZES = [6, pytest.param(60, marks=pytest.mark.slow)]
@@ -61,6 +64,12 @@ def test_planted_words_are_found(indexed: Indexed) -> None:
     found = [first(indexed.engine, entry["word"]) for entry in planted(indexed)]
 
     assert expected == found
+
+
+def test_threads_are_those_of_the_manifest(indexed: Indexed) -> None:
+    """Message for message, with parallel calls, compactions, rewinds, nested agents and forks."""
+    assert 500 < len(indexed.manifest["threads"])
+    assert [] == differences(indexed.manifest, partial(found_thread, indexed.engine))
 
 
 def test_appended_line_is_all_that_is_read(indexed: Indexed) -> None:

@@ -16,6 +16,8 @@ from tests.transcript import Home
 
 QUESTIONS = 1_000
 PIECES = 20
+PROMPT = "abcd0000-1111-4111-8111-111111111111"
+FORMS = ((), ("--json",), ("--markdown",), ("--html",))
 EVIL = "\x1b[31m\x1b]0;x\x07\x9b2J\u202e\u2066\u200f\u061c\u2028\r\x08\x00evil\u202c\u2069"
 
 
@@ -43,7 +45,7 @@ def _write(home: Home) -> None:
     transcript = home.session(SESSION, branch=evil("branch"), cwd=f"/src/{evil('project')}", model=evil("model"))
     for kind, field in (("custom-title", "customTitle"), ("ai-title", "aiTitle"), ("summary", "summary")):
         transcript.line({"type": kind, field: evil("lantern title"), "sessionId": SESSION})
-    transcript.prompt(evil("lantern prompt"))
+    transcript.prompt(evil("lantern prompt"), uuid=PROMPT)
     transcript.text(evil("the lantern said aaaa word1 to be"))
     call = transcript.call(evil("Tool"), {evil("key"): evil("lantern value"), "file_path": evil("/src/lantern.py")})
     transcript.result(call, evil("lantern result") * 20, is_error=True)
@@ -126,6 +128,13 @@ def test_there_are_a_thousand() -> None:
         ["doctor", "--full"],
         ["status"],
         ["resume", SESSION],
+        *(["show", SESSION, *form] for form in FORMS),
+        *(["show", PROMPT, "--full", "--agents", *form] for form in FORMS),
+        ["show", evil("lantern nowhere")],
+        ["show", evil("lantern title")],
+        ["tree", SESSION],
+        ["tree", SESSION, "--json"],
+        ["tree", evil("nowhere")],
     ],
     ids=lambda command: " ".join(command).replace(EVIL, "%").replace("\0", ""),
 )

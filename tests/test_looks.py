@@ -12,7 +12,7 @@ SESSION = "11111111-1111-4111-8111-111111111111"
 
 
 def test_result_reads_as_a_conversation(home: Home, run: Run) -> None:
-    """A hit stands between what was said before and after it; other passages are marked as such, ids are safe."""
+    """A hit stands in the turn that it is of; other passages are marked as such, ids are safe."""
     transcript = home.session(SESSION)
     transcript.prompt("what is this")
     transcript.text("a giraffe and a zebra near the lake", uuid="evil\x1b[31m-\u202eid")
@@ -29,7 +29,6 @@ def test_result_reads_as_a_conversation(home: Home, run: Run) -> None:
         " 1  what is this",
         "      you          what is this",
         "    > claude       a giraffe and a zebra near the lake",
-        "      you          thank you",
         "    also claude    as I said before and will say again: it was a giraffe and a zebra near the …",
         "    evil[31m-id#0",
         "",
@@ -50,15 +49,15 @@ def test_passage_is_not_shown_twice(home: Home, run: Run) -> None:
 
 
 def test_thread_shows_so_many_turns(home: Home, run: Run) -> None:
-    """As many turns before and after a hit are shown as were asked for, also none."""
+    """None, the turn of the hit, or one more before it and after it for each that is asked for."""
     transcript = home.session(SESSION)
     for number in range(9):
         transcript.prompt("giraffe" if number == 4 else f"number {number}")
     run("index")
 
-    shown = {turns: run("search", "giraffe", "--thread", str(turns)).out for turns in (0, 2)}
+    shown = {turns: run("search", "giraffe", "--thread", str(turns)).out for turns in (0, 1, 3)}
 
-    assert (0, 4) == (shown[0].count("you          number"), shown[2].count("you          number"))
+    assert [0, 0, 4] == [out.count("you          number") for out in shown.values()]
 
 
 def test_title_has_the_date_of_its_session(home: Home, run: Run) -> None:

@@ -29,13 +29,38 @@ def project(home: Home, run: Run, tmp_path: Path) -> Path:
     return directory
 
 
+@pytest.mark.parametrize("command", ["resume", "show", "tree"])
+@pytest.mark.parametrize("asked", ["", " "])
+def test_empty_id_means_nothing(run: Run, project: Path, command: str, asked: str) -> None:
+    """Everything begins with it, but a list of everything is no answer."""
+    answer = run(command, asked)
+
+    assert (2, "") == (answer.status, answer.out)
+    assert "no id was given" in answer.err
+
+
+def test_messages_that_could_be_meant_are_listed(home: Home, run: Run) -> None:
+    """A beginning that several messages share was said to be that of no session."""
+    session = home.session(SESSION)
+    several = [
+        session.prompt(f"number {number}", uuid=f"abcdef0{number}-1111-4111-8111-111111111111") for number in "12"
+    ]
+    run("index")
+
+    answer = run("resume", "abcdef")
+
+    assert 2 == answer.status
+    assert "several messages have an id that begins with 'abcdef'" in answer.err
+    assert all(one["uuid"] in answer.err for one in several)
+
+
 @pytest.mark.parametrize("asked", [SESSION, "11111", "1111111", OTHER[:4]])
 def test_session_is_found_by_its_id_or_a_beginning(run: Run, project: Path, asked: str) -> None:
     """The command changes into the project and reopens the one session that is meant."""
     answer = run("resume", asked)
 
     wanted = OTHER if asked == OTHER[:4] else SESSION
-    assert (0, "") == (answer.status, answer.err)
+    assert 0 == answer.status
     assert ["cd", str(project), "&&", "claude", "--resume", wanted] == shlex.split(answer.out)
 
 
@@ -43,7 +68,8 @@ def test_json_names_its_fields(run: Run, project: Path) -> None:
     """A program gets the command and what stands in its way."""
     answer = run("resume", SESSION, "--json").json
 
-    assert {"session", "title", "project", "resume", "has_directory", "is_gone"} == set(answer)
+    assert {"session", "title", "project", "resume", "has_directory", "is_gone"} < set(answer)
+    assert {"is_interrupted", "forked_from", "worktree"} < set(answer)
     assert (SESSION, str(project), True, False) == (
         answer["session"],
         answer["project"],
@@ -138,3 +164,67 @@ def test_hostile_names_stay_words_of_the_shell(home: Home, run: Run, tmp_path: P
     assert ["cd", session.project, "&&", "claude", "--resume", "$(touch x);"] == shlex.split(command(session))
     assert not set(shown) & set("\x1b\x07")
     assert ["cd", "/tmp/]0;y`touch y`", "&&", "claude", "--resume", "$(touch x);"] == shlex.split(shown)
+
+
+def test_message_means_its_session(home: Home, run: Run) -> None:
+    """Whoever has the id of a message need not look for that of its session."""
+    said = home.session(SESSION).prompt("find the slow query")
+    run("index")
+
+    assert SESSION == run("resume", said["uuid"], "--json").json["session"]
+
+
+@pytest.mark.parametrize("typed", ["<command-name>/exit</command-name>", "<bash-input>ls</bash-input>"])
+def test_session_that_ends_with_a_command_is_complete(home: Home, run: Run, typed: str) -> None:
+    """What Claude Code printed by itself waits for no answer; after /exit every session was said to be interrupted."""
+    tag = "bash-stdout" if "bash" in typed else "local-command-stdout"
+    session = home.session(SESSION)
+    session.prompt("find the slow query")
+    session.text("found it")
+    session.prompt(typed)
+    session.prompt(f"<{tag}>Bye!</{tag}>")
+    run("index")
+
+    assert run("resume", SESSION, "--json").json["is_interrupted"] is False
+
+
+def test_answer_of_an_agent_is_not_that_of_the_session(home: Home, run: Run) -> None:
+    """In old transcripts agents have the last word in the file, while their call still waits."""
+    session = home.session(SESSION)
+    session.prompt("find the slow query")
+    session.call("Task", {"prompt": "look"})
+    session.prompt("look", parent=None, isSidechain=True)
+    session.text("nothing there", isSidechain=True)
+    run("index")
+
+    assert run("resume", SESSION, "--json").json["is_interrupted"] is True
+
+
+def test_interrupted_session_is_said_to_be(home: Home, run: Run) -> None:
+    """A prompt or a result that nothing answers is the last word of a session that was left in the middle."""
+    waiting, answered = home.session(SESSION), home.session(OTHER)
+    for transcript in (waiting, answered):
+        transcript.prompt("find the slow query")
+        transcript.result(transcript.call("Bash", {"command": "make"}), "made")
+    answered.text("it is the one in the cart")
+    answered.system("turn_duration", durationMs=1)
+    run("index")
+
+    told = [run("resume", session) for session in (SESSION, OTHER)]
+
+    assert [True, False] == ["still waits for an answer" in answer.err for answer in told]
+    assert [True, False] == [run("resume", one, "--json").json["is_interrupted"] for one in (SESSION, OTHER)]
+
+
+def test_fork_and_worktree_are_told(home: Home, run: Run) -> None:
+    """A fork is reopened by its own id, in the directory that its transcript belongs to."""
+    fork = home.session(SESSION)
+    fork.prompt("find the slow query", forkedFrom={"sessionId": OTHER, "messageUuid": "x"})
+    state = {"worktreePath": "/home/mira/src/shop/.worktrees/slow", "worktreeName": "slow"}
+    fork.line({"type": "worktree-state", "worktreeSession": state, "sessionId": SESSION})
+    run("index")
+
+    answer = run("resume", SESSION, "--json").json
+
+    assert (OTHER, "/home/mira/src/shop/.worktrees/slow") == (answer["forked_from"], answer["worktree"])
+    assert f"cd /home/mira/src/shop && claude --resume {SESSION}" == answer["resume"]

@@ -9,8 +9,10 @@ from dataclasses import asdict
 from pathlib import Path
 
 from measure import corpora, indexing
+from measure.context import context
 from measure.corpora import MEGABYTE
 from measure.embedding import embedding
+from measure.expanding import expanding
 from measure.figures import Figure, say, table
 from measure.first import first
 from measure.sizes import sizes
@@ -28,7 +30,9 @@ MEASUREMENTS: dict[str, Callable[[Subject], list[Figure]]] = {
     "ratios": indexing.ratios,
     "first": first,
     "warm": warm,
+    "expanding": expanding,
     "process": process,
+    "context": context,
     "again": indexing.again,
     "line": indexing.line,
     "sizes": sizes,

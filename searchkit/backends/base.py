@@ -18,6 +18,7 @@ from searchkit.types import (
     Kind,
     Link,
     Part,
+    Role,
     Session,
     Usage,
 )
@@ -32,6 +33,12 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
 
 
 Batch = Sequence[Entry]
+
+# What a person types, or a caller asks of an agent: it begins a turn.
+TYPED = frozenset({Kind.PROMPT, Kind.COMMAND})
+# A search looks no further for what a person typed before or after a hit: half of all turns take
+# fewer than 20 lines, and a session can be one turn of 100,000.
+FAR_LINES = 400
 
 
 class Prepared(list[Entry]):
@@ -75,11 +82,51 @@ class Hit(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     coverage: float
 
 
-class Near(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """A part near a hit, by its key; its text is fetched only if it is to be shown."""
+class Step(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """A part of a conversation without its text, which is fetched by its key only if it is to be shown.
+
+    The path is that of a file which the call touched.
+    """
 
     key: int
+    uuid: str
     kind: Kind
+    role: Role
+    tool: str | None = None
+    call: str | None = None
+    path: str | None = None
+    is_error: bool = False
+
+    @property
+    def is_typed(self) -> bool:
+        """Say whether a person typed it, or a caller asked it of an agent."""
+        return self.role is Role.USER and self.kind in TYPED
+
+
+class Node(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """A record in its conversation, by a key of the backend's own, without its texts.
+
+    The parent of a record that begins after a compaction is its logical one. A parent that is not
+    there is missing. Numbers of files tell only which records lie in the same one. A record without a
+    uuid of its own is no link: nothing leads to it. Of progress, what only repeats something is left
+    out: it is what an agent says in its own transcript.
+    """
+
+    key: int
+    uuid: str
+    type: str
+    parent: int | None
+    missing: str | None
+    response: int | None
+    file: int
+    line: int
+    time: int | None
+    session: str | None
+    agent: str | None
+    is_link: bool
+    is_boundary: bool
+    is_sidechain: bool
+    steps: tuple[Step, ...] = ()
 
 
 class Found(msgspec.Struct, frozen=True, kw_only=True):
@@ -137,7 +184,7 @@ class Backend(Protocol):
         """Return the parts that answer a query; repeats are not among them."""
 
     def stored(self, keys: Sequence[int], /) -> list[Stored | None]:
-        """Return the parts of hits, in this order; None for one that is gone or has become a repeat."""
+        """Return parts by their keys, in this order; None for one that is gone."""
 
     def marks(self, query: Query, text: str, /) -> list[tuple[int, int]]:
         """Return where in a text something stands that a query asks for, in order."""
@@ -166,14 +213,39 @@ class Backend(Protocol):
     def keys(self, uuid: str, /) -> list[int]:
         """Return the keys of what a record says, in the order of its blocks."""
 
-    def chains(self, keys: Sequence[int], steps: int, is_back: bool, /) -> Mapping[int, Sequence[Near]]:
-        """Return the parts on the way from each part's record to its parents or first children, nearest first."""
-
     def children(self, uuid: str, /) -> list[Link]:
         """Return the records whose parent this is, in order of their homes."""
 
     def neighbours(self, uuid: str, before: int, after: int, /) -> list[Link]:
         """Return the records around one in its home file, that one included, in line order."""
+
+    def turns(self, keys: Sequence[int], before: int, after: int, /) -> Mapping[int, Sequence[Step]]:
+        """Return, for each of these parts, those of the turn that it is in and of so many before and after.
+
+        A turn begins with what a person typed and lies on the lines of a file up to the next such
+        record; what another agent or a sidechain says there is not of it. The turn before is the one
+        that the parent of its first record is in; the turn after is the next in the file, if its parent
+        is in this one. Lines that are more than `FAR_LINES` from a record that the turn was found by are
+        left out, and so are records without a uuid unless they are asked for, and what progress repeats.
+        """
+
+    def record(self, uuid: str, /) -> int | None:
+        """Return the key of a record, or None where there is none."""
+
+    def transcript(self, key: int, /) -> list[Node]:
+        """Return the records with a uuid in the home file of this one, and this one, in line order."""
+
+    def members(self, session: str, agent: str | None = None, /) -> list[Node]:
+        """Return the records of a session, or of one of its agents, as they lie there, copies after others."""
+
+    def agents(self, session: str, /) -> list[str]:
+        """Return the agents that have records in a session, in order of their names."""
+
+    def offspring(self, keys: Sequence[int], session: str, /) -> list[Node]:
+        """Return the records of other sessions than this whose parent is one of these, without their steps."""
+
+    def callers(self, calls: Sequence[str], /) -> Mapping[str, str]:
+        """Return the uuid of the record that made each of these tool calls; a missing one is left out."""
 
     def session_parts(self, session: str, agent: str | None = None, /) -> Iterator[Stored]:
         """Yield the parts of a session, or of one of its agents, in order; repeats included."""

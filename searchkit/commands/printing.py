@@ -30,7 +30,12 @@ def print_lines(lines: Iterable[str]) -> None:
 
 def print_json(value: object) -> None:
     """Print a result for programs."""
-    print_lines([escaped(orjson.dumps(value, option=orjson.OPT_INDENT_2).decode())])
+    print_lines([json_text(value)])
+
+
+def json_text(value: object) -> str:
+    """Write a result for programs, so that it can be printed on a terminal, too."""
+    return escaped(orjson.dumps(value, option=orjson.OPT_INDENT_2).decode())
 
 
 def print_json_lines(values: Iterable[object]) -> None:

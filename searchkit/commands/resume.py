@@ -2,7 +2,7 @@
 
 import os
 import sys
-from pathlib import Path
+from collections.abc import Iterator
 from typing import NoReturn
 
 import click
@@ -15,7 +15,7 @@ from searchkit.engine import Engine
 from searchkit.errors import UsageError
 from searchkit.render import json
 from searchkit.render.plain import one_line, safe
-from searchkit.resume import arguments, command
+from searchkit.resume import Resumption, arguments, command
 from searchkit.types import Session
 
 
@@ -26,23 +26,36 @@ from searchkit.types import Session
 def resume(id: str, index: str | None, as_json: bool, run: bool) -> None:
     """Print the command that reopens a session.
 
-    ID is the id of a session, the beginning of one, or the number of a result of the last search.
+    ID is the id of a session or of one of its messages, the beginning of one, or the number of a result of
+    the last search.
     """
     with Engine(index) as engine:
-        session = meant(engine, id)
-    has_directory = session.project is not None and Path(session.project).is_dir()
-    if session.is_gone:
-        warn("the transcript is no longer on disk, so Claude Code cannot reopen the session")
-    if session.project is None:
-        warn("it is not known in which directory the session was")
-    elif not has_directory:
-        warn(f"the directory {one_line(session.project)} does not exist")
+        found = engine.resumption(meant(engine, id))
+    for remark in _remarks(found):
+        warn(remark)
     if run:
-        _run(session, has_directory)
+        _run(found.session, found.has_directory)
     if as_json:
-        print_json(json.resume(session, has_directory))
+        print_json(json.resume(found))
     else:
-        print_lines([safe(command(session))])
+        print_lines([safe(command(found.session))])
+
+
+def _remarks(found: Resumption) -> Iterator[str]:
+    """Say what stands in the way, and what is worth knowing before the session is reopened."""
+    session = found.session
+    if session.is_gone:
+        yield "the transcript is no longer on disk, so Claude Code cannot reopen the session"
+    if session.project is None:
+        yield "it is not known in which directory the session was"
+    elif not found.has_directory:
+        yield f"the directory {one_line(session.project)} does not exist"
+    if found.forked_from:
+        yield f"the session was forked from {one_line(found.forked_from)}, which goes on by itself"
+    if found.worktree and found.worktree != session.project:
+        yield f"the session worked in the worktree {one_line(found.worktree)}"
+    if found.is_interrupted:
+        yield "the session was interrupted: its last message still waits for an answer"
 
 
 def _run(session: Session, has_directory: bool) -> NoReturn:

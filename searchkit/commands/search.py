@@ -32,7 +32,14 @@ ORDERS = [order.value for order in Order]
     "--mode", type=click.Choice(MODES), default="hybrid", help="Which channels are asked: words alone, so far."
 )
 @click.option("--limit", default=10, show_default=True, type=click.IntRange(1, 1000), help="How many results.")
-@click.option("--thread", "turns", default=1, show_default=True, type=click.IntRange(0, 50), help="Turns around a hit.")
+@click.option(
+    "--thread",
+    "turns",
+    default=1,
+    show_default=True,
+    type=click.IntRange(0, 50),
+    help="Turns around a hit: none, its own, or more before and after it.",
+)
 @click.option(
     "--group", type=click.Choice(["session", "none"]), help="One result a session, or, as with --queries, every hit."
 )
@@ -88,13 +95,13 @@ def search(
                 remember(engine.settings.index, found.results)
             print_lines(answer.answer(found, width(), time.time(), explain))
             print_lines(answer.facets(found, width()))
-            _say(answer.remarks(found) if found.results else empty.reasons(found, engine.values, _files_behind(engine)))
+            say(answer.remarks(found) if found.results else empty.reasons(found, engine.values, files_behind(engine)))
             if found.results and sys.stdout.isatty():
-                _say([answer.footer(found, index)])
+                say([answer.footer(found, index)])
     return 0 if found.results else NOTHING_FOUND
 
 
-def _files_behind(engine: Engine) -> int:
+def files_behind(engine: Engine) -> int:
     """Count what is newer than the index; where the transcripts cannot be looked at, nothing is known to be."""
     try:
         return engine.behind().files
@@ -102,6 +109,7 @@ def _files_behind(engine: Engine) -> int:
         return 0
 
 
-def _say(lines: Iterable[str]) -> None:
+def say(lines: Iterable[str]) -> None:
+    """Say on stderr what there is to say about an answer."""
     for line in lines:
         click.echo(line, err=True)

@@ -6,18 +6,23 @@ from itertools import takewhile
 
 import click
 
+from searchkit.backends.base import Stored
+from searchkit.conversations import Entry, Folded, Said
 from searchkit.render.bars import bars, padded
 from searchkit.render.empty import missing, unfinished
 from searchkit.render.excerpt import excerpt
+from searchkit.render.folded import folded
 from searchkit.render.plain import NO_DATE, age, count, day, last_part, one_line
 from searchkit.render.understood import understood
 from searchkit.render.wrapped import columns, cut
-from searchkit.results import Answer, Result, Shown, Turn
+from searchkit.results import Answer, Result, Shown
 from searchkit.types import Kind, Role
 
 INDENT = "    "
 # Columns of the names of those who speak.
 SPEAKER_WIDTH = 12
+# Who does what is folded.
+STEPS = "..."
 # What stands before the turns around a hit, the hit itself, and other passages of its session.
 MARGIN, HIT, ALSO = "  ", "> ", "also "
 MOST_LINES = 4
@@ -47,9 +52,9 @@ def answer(found: Answer, width: int, now: float, is_explained: bool = False) ->
         yield ""
 
 
-def speaker(turn: Turn | Shown) -> str:
+def speaker(stored: Stored) -> str:
     """Name who speaks in a part; a prompt that no person typed is a task."""
-    part, link = turn.stored.part, turn.stored.link
+    part, link = stored.part, stored.link
     if part.kind is Kind.TOOL_CALL:
         return _tool(one_line(part.tool or ""))
     if part.kind is Kind.PROMPT and (link.is_sidechain or link.places[0].agent or part.role is not Role.USER):
@@ -74,11 +79,11 @@ def _result(rank: int, result: Result, width: int, now: float) -> Iterator[str]:
     title = one_line(result.session.title if result.session and result.session.title else "(no title)")
     yield f"{click.style(f'{rank:>2}', bold=True)}  {click.style(cut(title, room), bold=True)}"
     yield INDENT + click.style(cut(_about(result, now), room), dim=True)
-    before = list(takewhile(lambda turn: not turn.is_hit, result.thread))
-    yield from (INDENT + _around(turn, room) for turn in before)
+    before = list(takewhile(lambda entry: not _is_hit(entry), result.thread))
+    yield from (INDENT + _around(entry, room) for entry in before)
     yield from (INDENT + line for line in _hit(best, room))
-    yield from (INDENT + _around(turn, room) for turn in result.thread[len(before) + 1 :])
-    seen = {turn.stored.id for turn in result.thread}
+    yield from (INDENT + _around(entry, room) for entry in result.thread[len(before) + 1 :])
+    seen = {entry.stored.id for entry in result.thread if isinstance(entry, Said)}
     yield from (INDENT + _other(other, room) for other in result.others if other.stored.id not in seen)
     yield INDENT + click.style(one_line(best.stored.id), dim=True)
 
@@ -102,15 +107,23 @@ def _about(result: Result, now: float) -> str:
     return " · ".join(one_line(item) for item in about if item)
 
 
-def _around(turn: Turn, width: int) -> str:
-    """Show on a line what was said before or after a hit."""
-    said = one_line(turn.stored.part.text[: width * CHARACTERS_PER_COLUMN])
-    return click.style(cut(MARGIN + _column(speaker(turn), SPEAKER_WIDTH) + said, width), dim=True)
+def _is_hit(entry: Entry) -> bool:
+    return isinstance(entry, Said) and entry.is_hit
+
+
+def _around(entry: Entry, width: int) -> str:
+    """Show on a line what was said or done before or after a hit."""
+    name, said = "", ""
+    if isinstance(entry, Said):
+        name, said = speaker(entry.stored), one_line(entry.stored.part.text[: width * CHARACTERS_PER_COLUMN])
+    elif isinstance(entry, Folded):
+        name, said = STEPS, folded(entry.steps)
+    return click.style(cut(MARGIN + _column(name, SPEAKER_WIDTH) + said, width), dim=True)
 
 
 def _hit(shown: Shown, width: int) -> Iterator[str]:
     """Show who speaks and the passage, marked, with the sign that `show` has for it."""
-    name = _column(speaker(shown), SPEAKER_WIDTH)
+    name = _column(speaker(shown.stored), SPEAKER_WIDTH)
     taken = len(MARGIN) + columns(name)
     for number, line in enumerate(excerpt(shown.passage, width - taken, MOST_LINES)):
         yield (HIT + _coloured(name, shown) if number == 0 else " " * taken) + line
@@ -118,7 +131,7 @@ def _hit(shown: Shown, width: int) -> Iterator[str]:
 
 def _other(shown: Shown, width: int) -> str:
     """Show another passage of the session on a line; it is not part of the conversation above it."""
-    name = _column(speaker(shown), SPEAKER_WIDTH + len(MARGIN) - len(ALSO))
+    name = _column(speaker(shown.stored), SPEAKER_WIDTH + len(MARGIN) - len(ALSO))
     (line,) = excerpt(shown.passage, width - len(ALSO) - columns(name), 1)
     return click.style(ALSO, dim=True) + _coloured(name, shown) + line
 
@@ -130,9 +143,10 @@ def _coloured(name: str, shown: Shown) -> str:
 def _why(shown: Shown) -> str:
     hit, weight = shown.ranked.hit, shown.ranked.weight
     of_words = f"{hit.score:.3f} of the highest possible"
-    return (
-        f"{shown.ranked.score:.3f} = {of_words} x {weight:.2f} as {hit.kind.value} x {hit.coverage:.0%} covered ^ 0.5"
-    )
+    own = f"{of_words} x {weight:.2f} as {hit.kind.value} x {hit.coverage:.0%} covered ^ 0.5"
+    if shown.ranked.score == shown.ranked.own:
+        return f"{shown.ranked.score:.3f} = {own}"
+    return f"{shown.ranked.score:.3f} with the support of its session and neighbours, {shown.ranked.own:.3f} = {own}"
 
 
 def facets(found: Answer, width: int) -> Iterator[str]:

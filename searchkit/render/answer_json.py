@@ -3,9 +3,11 @@
 from collections.abc import Sequence
 
 from searchkit import resume
+from searchkit.conversations import Agent, Break, Entry, Folded, Inside, Said
 from searchkit.query import filters
+from searchkit.render.folded import folded
 from searchkit.render.plain import stamp
-from searchkit.results import Answer, Result, Shown, Turn
+from searchkit.results import Answer, Result, Shown
 
 # What a thread shows of each part, unless all is wanted: a few thousand characters for a result.
 TURN_CHARACTERS = 600
@@ -61,7 +63,7 @@ def _result(rank: int, result: Result, is_full: bool) -> Fields:
         "title": session.title if session else None,
         "branch": stored.link.context.branch,
         "model": stored.link.context.model,
-        "thread": [turn_fields(turn, is_full) for turn in result.thread],
+        "thread": [entry_fields(entry, is_full) for entry in result.thread],
         "others": [_shown(other) for other in result.others],
         "resume": resume.command(session) if session else None,
     }
@@ -82,17 +84,58 @@ def _shown(shown: Shown) -> Fields:
     }
 
 
-def turn_fields(turn: Turn, is_full: bool) -> Fields:
-    """Show one part of a conversation."""
-    part = turn.stored.part
+def entry_fields(entry: Entry, is_full: bool) -> Fields:
+    """Show one part of a conversation, steps that are folded, a break, or what an agent did."""
+    match entry:
+        case Said():
+            return _said(entry, is_full)
+        case Folded():
+            return _other(entry.steps[0].uuid, "steps", folded(entry.steps)) | {"steps": len(entry.steps)}
+        case Break():
+            return _other(entry.record, "break", entry.reason.value, entry.time)
+        case Inside():
+            within = [entry_fields(one, is_full) for one in entry.entries]
+            return _other(entry.agent.caller, "agent", entry.agent.description or "") | {
+                "agent": agent_fields(entry.agent),
+                "thread": within,
+            }
+
+
+def agent_fields(agent: Agent) -> Fields:
+    """Show what is known of an agent."""
+    return {
+        "agent": agent.name,
+        "session": agent.session,
+        "type": agent.type,
+        "description": agent.description,
+        "caller": agent.caller,
+    }
+
+
+def _said(said: Said, is_full: bool) -> Fields:
+    part = said.stored.part
     text = part.text if is_full else part.text[:TURN_CHARACTERS]
     return {
         "uuid": part.uuid,
         "role": part.role.value,
         "kind": part.kind.value,
         "tool": part.tool,
-        "timestamp": stamp(turn.stored.link.time),
+        "timestamp": stamp(said.stored.link.time),
         "text": text,
         **({"cut": len(part.text) - len(text)} if len(text) < len(part.text) else {}),
-        "hit": turn.is_hit,
+        "hit": said.is_hit,
+    }
+
+
+def _other(uuid: str | None, kind: str, text: str, time: int | None = None) -> Fields:
+    """Show what is no part, with the names that a part's values have."""
+    role = "assistant" if kind == "steps" else "system"
+    return {
+        "uuid": uuid,
+        "role": role,
+        "kind": kind,
+        "tool": None,
+        "timestamp": stamp(time),
+        "text": text,
+        "hit": False,
     }

@@ -1,61 +1,126 @@
-"""A stretch of a conversation, as `show` prints it."""
+"""A stretch of a conversation, told: who said what, what was left out, and where else it went."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
+from typing import NamedTuple
 
-import click
+from searchkit.backends.base import Stored
+from searchkit.conversations import Branch, Break, Conversation, Entry, Folded, Said
+from searchkit.render import wording
+from searchkit.render.document import Block, Document, Message, Note, Tone
+from searchkit.render.fixed import fixed
+from searchkit.render.folded import folded
+from searchkit.render.gaps import gap
+from searchkit.render.plain import count, day
+from searchkit.render.reading import message
+from searchkit.render.wording import Asked
 
-from searchkit import resume
-from searchkit.render.answer import speaker
-from searchkit.render.answer_json import turn_fields
-from searchkit.render.plain import age, clock, count, day, minute, one_line, safe
-from searchkit.render.wrapped import cut, wrapped
-from searchkit.results import Conversation, Turn
-
-# Of a message that is not the one asked for, and of that one; a text is cut in its middle, where least is missed.
-MOST_LINES = 6
-MOST_LINES_OF_HIT = 60
-# Fewer lines than this are shown: saying that they are left out would take up most of their room.
-LEAST_LEFT_OUT = 4
-
-
-def lines(found: Conversation, width: int, now: float, is_full: bool) -> Iterator[str]:
-    """Show who said what, the message that was asked for marked at its side."""
-    if found.session:
-        yield click.style(cut(one_line(found.session.title or "(no title)"), width), bold=True)
-        about = (found.session.project, found.session.branch, "transcript gone" if found.session.is_gone else "")
-        yield click.style(cut(" · ".join(one_line(item) for item in about if item), width), dim=True)
-    date = None
-    for turn in found.turns:
-        yield ""
-        time = turn.stored.link.time
-        is_same_day, date = day(time) == date, day(time)
-        when = "" if time is None else clock(time) if is_same_day else f"{minute(time)}, {age(time, now)}"
-        name = click.style(speaker(turn), fg="red" if turn.stored.part.is_error else "cyan", bold=turn.is_hit)
-        yield f"{'> ' if turn.is_hit else '  '}{name}  {click.style(when, dim=True)}".rstrip()
-        yield from _text(turn, width - 2, is_full)
+# Other ways that leave from what is not shown are named, as far as they are no more than this.
+MOST_ELSEWHERE = 3
+# Tools that start agents.
+_STARTERS = frozenset({"Task", "Agent"})
 
 
-def fields(found: Conversation, is_full: bool) -> dict[str, object]:
-    """Show the same to programs."""
+class Told(NamedTuple):
+    """What is told, and the records that it tells of."""
+
+    block: Message | Note
+    records: AbstractSet[str] = frozenset()
+
+
+def document(found: Conversation, asked: Asked) -> Document:
+    """Tell a conversation."""
+    blocks: list[Block] = [
+        *_more(found.earlier, "earlier", "--before", asked.before),
+        *_with_branches(list(_told(found.entries)), found, asked),
+        *_more(found.later, "later", "--after", asked.after),
+        *_hidden_agents(found, asked),
+        *(fixed(fix) for fix in found.fixes),
+    ]
+    return Document(title=wording.title(found.session), about=list(_about(found, asked)), blocks=blocks)
+
+
+def _about(found: Conversation, asked: Asked) -> Iterator[Note]:
+    """Say where this was, whose work it is, and whether the conversation later went elsewhere."""
     session = found.session
-    return {
-        "session": session.id if session else None,
-        "title": session.title if session else None,
-        "project": session.project if session else None,
-        "resume": resume.command(session) if session else None,
-        "thread": [turn_fields(turn, is_full or turn.is_hit) for turn in found.turns],
-    }
+    if session is not None:
+        yield from (Note(text=line, tone=Tone.ABOUT) for line in wording.place(session))
+    for agent in found.above:
+        caller = asked.command("show", agent.caller) if agent.caller else None
+        yield Note(text=wording.asked_by(agent, session), tone=Tone.AGENT, command=caller)
+    if found.also_in:
+        yield Note(text=f"also in {', '.join(found.also_in)}", tone=Tone.ABOUT)
+    if found.left_at is not None:
+        command = asked.command("show", found.left_at)
+        yield Note(text="abandoned: the conversation later went another way", tone=Tone.WAY, command=command)
 
 
-def _text(turn: Turn, width: int, is_full: bool) -> Iterator[str]:
-    written = [line for row in safe(turn.stored.part.text).split("\n") for line in (list(wrapped(row, width)) or [""])]
-    most = MOST_LINES_OF_HIT if turn.is_hit else MOST_LINES
-    left = len(written) - most
-    if not is_full and left >= LEAST_LEFT_OUT:
-        written = [
-            *written[: most - most // 3],
-            f"... {count(left, 'line')} more (--full) ...",
-            *written[-(most // 3) :],
-        ]
-    for line in written:
-        yield f"  {line}".rstrip()
+def _more(turns: int, which: str, option: str, shown: int) -> list[Note]:
+    if not turns:
+        return []
+    return [Note(text=f"{count(turns, f'{which} turn')}: {option} {shown + turns}", tone=Tone.MORE)]
+
+
+def _told(entries: Sequence[Entry]) -> Iterator[Told]:
+    """Yield what is told of entries, those of agents below the call that started them, however deep."""
+    levels = [iter(entries)]
+    before: Stored | None = None
+    time: int | None = None
+    while levels:
+        depth = len(levels) - 1
+        entry = next(levels[-1], None)
+        if entry is None:
+            levels.pop()
+        elif isinstance(entry, Said):
+            passed = gap(time, entry.stored.link.time, depth)
+            yield from (Told(note) for note in passed)
+            is_dated = not passed and day(entry.stored.link.time) != day(time)
+            yield Told(message(entry, depth, before, is_dated=is_dated), {entry.stored.part.uuid})
+            before, time = entry.stored, entry.stored.link.time or time
+            continue
+        elif isinstance(entry, Folded):
+            note = Note(text=folded(entry.steps), tone=Tone.STEPS, depth=depth)
+            yield Told(note, {step.uuid for step in entry.steps})
+        elif isinstance(entry, Break):
+            yield Told(Note(text=wording.REASONS[entry.reason], tone=Tone.BREAK, depth=depth))
+        else:
+            yield Told(Note(text=wording.agent(entry.agent), tone=Tone.AGENT, depth=depth + 1))
+            levels.append(iter(entry.entries))
+        before = None
+
+
+def _with_branches(told: Sequence[Told], found: Conversation, asked: Asked) -> Iterator[Block]:
+    """Name each other way after what is told of the record that it leaves from, some of the others at the end."""
+    places = {uuid: number for number, one in enumerate(told) for uuid in one.records}
+    ways: dict[int, list[Branch]] = {}
+    for branch in found.branches:
+        number = places.get(branch.at, len(told)) if branch.at else len(told)
+        # A result stays right below its call.
+        while number + 1 < len(told) and _is_joined(told[number + 1].block):
+            number += 1
+        ways.setdefault(number, []).append(branch)
+    for number, one in enumerate(told):
+        yield one.block
+        yield from (_way(branch, asked, one.block.depth) for branch in ways.get(number, ()))
+    elsewhere = ways.get(len(told), [])
+    yield from (_way(branch, asked, is_elsewhere=True) for branch in elsewhere[:MOST_ELSEWHERE])
+    if len(elsewhere) > MOST_ELSEWHERE and found.session is not None:
+        text = f"and {count(len(elsewhere) - MOST_ELSEWHERE, 'other way')}"
+        yield Note(text=text, tone=Tone.WAY, command=asked.command("tree", found.session.id))
+
+
+def _way(branch: Branch, asked: Asked, depth: int = 0, is_elsewhere: bool = False) -> Note:
+    command = asked.command("show", branch.first)
+    return Note(text=wording.branch(branch, is_elsewhere), tone=Tone.WAY, command=command, depth=depth)
+
+
+def _is_joined(block: Message | Note) -> bool:
+    return isinstance(block, Message) and block.is_joined
+
+
+def _hidden_agents(found: Conversation, asked: Asked) -> list[Note]:
+    """Say how to see what the agents did that are called in what is shown."""
+    tools = {entry.stored.part.tool for entry in found.entries if isinstance(entry, Said)}
+    if asked.has_agents or not tools & _STARTERS:
+        return []
+    return [Note(text="what the agents did: --agents", tone=Tone.MORE)]

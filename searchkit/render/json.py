@@ -8,7 +8,7 @@ import msgspec
 from searchkit.errors import SearchkitError
 from searchkit.render.plain import stamp
 from searchkit.results import Status
-from searchkit.resume import command
+from searchkit.resume import Resumption, command
 from searchkit.types import Figures, Finding, Grouping, Session
 
 if TYPE_CHECKING:
@@ -43,15 +43,18 @@ def sessions(found: list[Session]) -> Fields:
     }
 
 
-def resume(session: Session, has_directory: bool) -> Fields:
+def resume(found: Resumption) -> Fields:
     """Show how a session is reopened."""
     return {
-        "session": session.id,
-        "title": session.title,
-        "project": session.project,
-        "resume": command(session),
-        "has_directory": has_directory,
-        "is_gone": session.is_gone,
+        "session": found.session.id,
+        "title": found.session.title,
+        "project": found.session.project,
+        "resume": command(found.session),
+        "has_directory": found.has_directory,
+        "is_gone": found.session.is_gone,
+        "is_interrupted": found.is_interrupted,
+        "forked_from": found.forked_from,
+        "worktree": found.worktree,
     }
 
 

@@ -1,11 +1,11 @@
 """Small changes written by hand, and what a backend answers about them, for the contract suites."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
 
-from searchkit.backends.base import Backend, Entry
+from searchkit.backends.base import Backend, Entry, Node, Step
 from searchkit.parts import split
 from searchkit.questions import Condition, Filter, Period
 from searchkit.types import Block, Change, Fact, Kind, Link, Origin, Place, Problem, Record, Role, Standing, Tally
@@ -147,3 +147,37 @@ def _lines(backend: Backend) -> Iterator[str]:
 
 def _place(place: Place) -> tuple[str, int, str | None]:
     return place.file.rpartition("/")[2], place.line, place.session
+
+
+def conversations(backend: Backend) -> list[str]:
+    """Write out everything that a backend tells of conversations, with uuids for its keys."""
+    uuids = sorted(holding.link.uuid for holding in backend.everything())
+    names = {number: one for one in uuids if (number := backend.record(one)) is not None}
+    links = backend.links(uuids).values()
+    sessions = sorted({place.session for link in links for place in link.places if place.session})
+    lines = []
+    for number, one in names.items():
+        lines += [f"transcript of {one}: {_node(node, names)}" for node in backend.transcript(number)]
+        lines += [f"offspring of {one}: {_node(node, names)}" for node in backend.offspring([number], A)]
+        for key, turns in ((key, turns) for key in backend.keys(one) for turns in (0, 1, 3)):
+            said = [_step(step) for step in backend.turns([key], turns, turns)[key]]
+            lines.append(f"{turns} turns around {one}: {said}")
+    for session in sessions:
+        for agent in (None, *backend.agents(session)):
+            several = backend.members(session, agent)
+            lines += [f"member of {session} {agent}: {_node(node, names)}" for node in several]
+    return lines
+
+
+def _node(node: Node, names: Mapping[int, str]) -> str:
+    """Write a node with the uuid of its parent; numbers of files are a backend's own."""
+    values = msgspec.structs.asdict(node)
+    del values["key"], values["file"]
+    parent = None if node.parent is None else names[node.parent]
+    return str({**values, "parent": parent, "steps": [_step(step) for step in node.steps]})
+
+
+def _step(step: Step) -> str:
+    values = msgspec.structs.asdict(step)
+    del values["key"]
+    return str(values)

@@ -15,7 +15,7 @@ from searchkit.backends.digest import digest
 from searchkit.backends.embedded import EmbeddedBackend
 from searchkit.backends.memory import MemoryBackend
 from searchkit.types import Change, Context, Kind, Origin, Record, Standing, Touch, Usage
-from tests.contract.small import A, B, batch, contents, fact, progress, queued, record, uuid
+from tests.contract.small import A, B, batch, contents, conversations, fact, progress, queued, record, uuid
 
 EXAMPLES = 10
 TEXTS = ("one", "two")
@@ -106,11 +106,14 @@ def test_any_order_ends_the_same(happenings: frozenset[str], data: st.DataObject
         reference = told(MemoryBackend(), one)
         kept = [contents(told(backend, order)) for backend, order in ((first, one), (second, other))]
         digests = {digest(backend) for backend in (reference, first, second)}
+        talks = [conversations(backend) for backend in (first, second)]
 
     assert contents(reference) == contents(told(MemoryBackend(), other))
     assert contents(reference) == kept[0]
     assert contents(reference) == kept[1]
     assert 1 == len(digests)
+    assert conversations(reference) == talks[0]
+    assert conversations(reference) == talks[1]
 
 
 @bounded

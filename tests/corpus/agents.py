@@ -1,16 +1,33 @@
 """Agents: their transcripts in all layouts, and the traces they leave in the session that started them."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 from tests.corpus import words
 from tests.corpus.conversation import Conversation, Record
 from tests.corpus.ledger import COPY, SIDE
+from tests.corpus.story import Setting, Story
 from tests.corpus.world import dumped
 
 Work = Callable[[Conversation, int], None]
 MAX_DEPTH = 2
+PARALLEL = 0.15  # of the responses that start agents, those that start two
+CONTEXT_EVERY = 10  # so many agents begin with a reference to what the session had said
 SHOWN_IN_PROGRESS = 40  # records of an agent that its parent repeats as agent_progress
+
+
+@dataclass(slots=True)
+class Errand:
+    """An agent to be started, and the call that starts it."""
+
+    agent: str
+    call: Record
+
+    @property
+    def prompt(self) -> str:
+        """What the agent is asked."""
+        return str(self.call["input"]["prompt"])
 
 
 def delegate(parent: Conversation, work: Work) -> None:
@@ -20,23 +37,15 @@ def delegate(parent: Conversation, work: Work) -> None:
         parent.next_agent = parent.text.size(105_000, 1.0, min(1_500_000, int(world.mb * 20_000)))
     if parent.agents_due < parent.next_agent or parent.depth >= MAX_DEPTH:
         return
-    parent.agents_due -= parent.next_agent
-    description = f"{parent.text.line(words.TASKS)} {world.number()}"
-    prompt = parent.text.prose("ask", parent.language, parent.text.size(600, 0.8, 6_000))
-    name = "Agent" if parent.era == "attachment" else "Task"
-    values = {"description": description, "prompt": prompt, "subagent_type": "Explore"}
-    call = parent.call(name, values)
-    record = parent.response([call])[0]
-    agent = identifier(parent)
-    if world.chance(0.06):
-        _lost(parent, agent, call, record["uuid"])
-    else:
-        child = _write(parent, agent, prompt, work)
-        if child.path.parent.name == "subagents":
-            _describe(child, values["description"], call)
-        if parent.era == "progress":
-            _echo(parent, child, prompt, call, record["uuid"])
-    _result(parent, agent, prompt, call, record["uuid"])
+    errands = [_errand(parent) for _ in range(2 if world.chance(PARALLEL) else 1)]
+    parent.agents_due -= parent.next_agent * len(errands)
+    manner = world.rng.choice(("parallel", "reordered")) if len(errands) > 1 else ""
+    started = list(zip(errands, parent.response([errand.call for errand in errands], manner), strict=True))
+    told = [_run(parent, errand, record["uuid"], work) for errand, record in started]
+    for (errand, record), child in list(zip(started, told, strict=True))[:: -1 if manner == "reordered" else 1]:
+        names_agent = _result(parent, errand, record["uuid"])
+        if child is not None and names_agent:
+            child.caller = record["uuid"]
     parent.next_agent = 0
 
 
@@ -52,6 +61,7 @@ def child_of(parent: Conversation, agent: str, path: Path) -> Conversation:
     child.agent, child.era, child.language, child.extra = agent, parent.era, parent.language, parent.extra
     child.model = "claude-haiku-4-5-20251001"
     child.depth = parent.depth + 1
+    child.story.setting = Setting.AGENT if parent.agent is None else Setting.NESTED
     parent.ledger.agents += 1
     return child
 
@@ -84,9 +94,10 @@ def suggest(parent: Conversation) -> None:
     agent = "aprompt_suggestion-" + identifier(parent)
     child = child_of(parent, agent, folder(parent) / f"agent-{agent}.jsonl")
     child.noise = "prompt_suggestion"
+    child.story.setting = Setting.BELOW
     child.prompt("[SUGGESTION MODE: Suggest what the user might naturally type next.]", parent=parent.last)
     child.response([{"type": "text", "text": parent.text.line(words.ASKS)}])
-    child.close(sample=False)
+    child.close()
 
 
 def workflow(parent: Conversation, work: Work) -> None:
@@ -114,12 +125,32 @@ def workflow(parent: Conversation, work: Work) -> None:
     journal.close()
     done = f"Workflow {run} finished"
     outcome = {"status": "completed", "runId": run, "workflowName": "review", "taskType": "workflow"}
-    block = {"tool_use_id": call["id"], "type": "tool_result", "content": done}
-    parent.user([block], "tool_result", done, record["uuid"], toolUseResult=outcome)
+    parent.result(call, record["uuid"], done, done, toolUseResult=outcome)
 
 
-def _write(parent: Conversation, agent: str, prompt: str, work: Work) -> Conversation:
-    world = parent.world
+def _errand(parent: Conversation) -> Errand:
+    description = f"{parent.text.line(words.TASKS)} {parent.world.number()}"
+    prompt = parent.text.prose("ask", parent.language, parent.text.size(600, 0.8, 6_000))
+    name = "Agent" if parent.era == "attachment" else "Task"
+    values = {"description": description, "prompt": prompt, "subagent_type": "Explore"}
+    return Errand(identifier(parent), parent.call(name, values))
+
+
+def _run(parent: Conversation, errand: Errand, below: str, work: Work) -> Story | None:
+    """Write an agent's transcript and what tells of it beside the call and its result; None where it is gone."""
+    if parent.world.chance(0.06):
+        _lost(parent, errand, below)
+        return None
+    child = _write(parent, errand, work)
+    names_call = child.path.parent.name == "subagents" and _describe(child, errand.call)
+    if parent.era == "progress" and _echo(parent, child, errand, below):
+        names_call = True
+    child.story.caller = below if names_call else None
+    return child.story
+
+
+def _write(parent: Conversation, errand: Errand, work: Work) -> Conversation:
+    world, agent = parent.world, errand.agent
     directory = folder(parent)
     old_layout = parent.era != "attachment" and world.chance(0.15)
     child = child_of(parent, agent, (directory.parent.parent if old_layout else directory) / f"agent-{agent}.jsonl")
@@ -128,12 +159,13 @@ def _write(parent: Conversation, agent: str, prompt: str, work: Work) -> Convers
     # A few agents start one of their own as soon as they have worked a little; the others never do.
     child.next_agent = 12_000
     child.agents_due = float(child.next_agent) if parent.ledger.agents % 4 == 0 else -float("inf")
-    if world.chance(0.1) and not old_layout:
+    world.delegated += 1
+    if world.delegated % CONTEXT_EVERY == 3 and not old_layout:
         context = {"type": "fork-context-ref", "agentId": agent, "parentSessionId": parent.session}
         child.bare({**context, "parentLastUuid": parent.last, "contextLength": 12})
     if parent.plant == "agent":
         parent.plant, child.plant = None, "text"
-    child.prompt(prompt, parent=None)
+    child.prompt(errand.prompt, parent=None)
     target = parent.next_agent
     while True:
         work(child, target)
@@ -147,7 +179,8 @@ def _write(parent: Conversation, agent: str, prompt: str, work: Work) -> Convers
     return child
 
 
-def _describe(child: Conversation, description: str, call: Record) -> None:
+def _describe(child: Conversation, call: Record) -> bool:
+    """Write the side file of an agent; say whether it names the call."""
     world = child.world
     meta = child.path.with_suffix(".meta.json")
     roll = world.rng.random()
@@ -156,15 +189,18 @@ def _describe(child: Conversation, description: str, call: Record) -> None:
     elif roll < 0.25:
         world.side_file(meta, dumped({"agentType": "Explore"}))
     elif roll < 0.9:
+        description = call["input"]["description"]
         fields: Record = {"agentType": "Explore", "description": description}
         if roll > 0.6:
             fields.update({"toolUseId": call["id"], "spawnDepth": child.depth})
         world.side_file(meta, dumped(fields))
         child.ledger.part(child.session, "title", description, SIDE)
+    return 0.6 < roll < 0.9
 
 
-def _echo(parent: Conversation, child: Conversation, prompt: str, call: Record, below: str) -> None:
-    """Repeat the first records of an agent as progress of the call that started it."""
+def _echo(parent: Conversation, child: Conversation, errand: Errand, below: str) -> bool:
+    """Repeat the first records of an agent as progress of the call that started it; say whether there were any."""
+    echoes = 0
     for record in (child.kept or [])[:SHOWN_IN_PROGRESS]:
         parts = child.kept_parts.get(record["uuid"], [])
         # A copy in progress loses the flag that makes an API error a system part.
@@ -174,38 +210,54 @@ def _echo(parent: Conversation, child: Conversation, prompt: str, call: Record, 
         if isinstance(message["content"], str):
             message["content"] = [{"type": "text", "text": message["content"]}]
         inner = {"type": record["type"], "message": message, "uuid": record["uuid"], "timestamp": record["timestamp"]}
-        _progress(parent, child.agent or "", inner, prompt, call, below, parts[0])
+        _progress(parent, errand, inner, below, parts[0])
+        echoes += 1
     child.kept = None
     child.kept_parts.clear()
+    return echoes > 0
 
 
-def _lost(parent: Conversation, agent: str, call: Record, below: str) -> None:
+def _lost(parent: Conversation, errand: Errand, below: str) -> None:
     """Leave progress of an agent whose own transcript is gone: it is all there is of it."""
     if parent.era == "progress":
         said = f"{parent.text.line(words.ANSWERS)} ({parent.world.number()})"
         inner = {"type": "assistant", "message": {"role": "assistant", "content": [{"type": "text", "text": said}]}}
-        _progress(parent, agent, inner, "", call, below, ("text", said))
+        _progress(parent, errand, inner, below, ("text", said))
 
 
-def _progress(
-    parent: Conversation, agent: str, inner: Record, prompt: str, call: Record, below: str, part: tuple[str, str]
-) -> None:
-    data = {"type": "agent_progress", "message": inner, "prompt": prompt, "agentId": agent, "normalizedMessages": []}
-    record = parent.progress(data, call, below)
+def _progress(parent: Conversation, errand: Errand, inner: Record, below: str, part: tuple[str, str]) -> None:
+    data = {"type": "agent_progress", "message": inner, "prompt": errand.prompt, "agentId": errand.agent}
+    record = parent.progress({**data, "normalizedMessages": []}, errand.call, below)
     parent.part(record, part[0], part[1], COPY)
 
 
-def _result(parent: Conversation, agent: str, prompt: str, call: Record, below: str) -> None:
-    world = parent.world
-    if world.chance(0.15):
+def _result(parent: Conversation, errand: Errand, below: str) -> bool:
+    """Write the result of an agent's call; say whether it names the agent, in its text or beside it."""
+    world, agent = parent.world, errand.agent
+    roll = world.rng.random()
+    extra: Record = {"sourceToolAssistantUUID": below}
+    if roll < 0.1:
+        failure = f"Error: the agent stopped after {world.number()} steps"
+        parent.result(errand.call, below, failure, failure, is_error=True, toolUseResult=failure, **extra)
+        return False
+    outcome: Record = {"status": "completed", "prompt": errand.prompt, "agentId": agent}
+    if roll < 0.25:
         text = f"Async agent launched successfully.\nagentId: {agent}"
-        outcome: Record = {"isAsync": True, "status": "async_launched", "agentId": agent, "prompt": prompt}
-        content = [{"type": "text", "text": text}]
-    else:
-        report = parent.text.prose("answer", parent.language, parent.text.size(1_500, 0.6, 9_000))
-        content = [{"type": "text", "text": report}, {"type": "text", "text": f"agentId: {agent}"}]
+        outcome.update({"isAsync": True, "status": "async_launched"})
+        parent.result(errand.call, below, [{"type": "text", "text": text}], text, toolUseResult=outcome, **extra)
+        return True
+    report = parent.text.prose("answer", parent.language, parent.text.size(1_500, 0.6, 9_000))
+    content = [{"type": "text", "text": report}]
+    outcome.update({"content": content, "totalDurationMs": 60_000, "totalTokens": 31_000, "totalToolUseCount": 9})
+    text = report
+    if roll < 0.35:
+        # As seven of the measured results: neither names the agent.
+        del outcome["agentId"]
+    elif roll < 0.9:
         text = f"{report}\nagentId: {agent}"
-        outcome = {"status": "completed", "prompt": prompt, "agentId": agent, "content": content[:1]}
-        outcome.update({"totalDurationMs": 60_000, "totalTokens": 31_000, "totalToolUseCount": 9})
-    block = {"tool_use_id": call["id"], "type": "tool_result", "content": content}
-    parent.user([block], "tool_result", text, below, toolUseResult=outcome, sourceToolAssistantUUID=below)
+        content = [*content, {"type": "text", "text": f"agentId: {agent}"}]
+    if not 0.8 < roll < 0.9:
+        # An agent's own transcript seldom has the outcome; then the text alone names the agent.
+        extra["toolUseResult"] = outcome
+    parent.result(errand.call, below, content, text, **extra)
+    return roll >= 0.35

@@ -36,7 +36,7 @@ def build(root: Path, mb: float, seed: int) -> dict[str, object]:
             plant = PLANTED_KINDS[planted % len(PLANTED_KINDS)]
             planted += 1
         _bundle(world, project, number, _target(world, giant), plant)
-        world.ledger.settle()
+        world.settle()
         number += 1
     for project in world.projects:
         side.write_project_files(world, project)

@@ -1,14 +1,19 @@
 """One transcript being written: its records, their chain, and what each of them means to the ledger."""
 
 import os
+from collections import deque
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from tests.corpus.world import MAX_ANCESTORS, Project, World, dumped, iso
+from tests.corpus.story import Mark, Story
+from tests.corpus.world import Project, World, dumped, iso
 
 Record = dict[str, Any]
 FLUSH_BYTES = 1 << 20
 YEAR_SECONDS = 31_536_000
+RECENT = 4  # a boundary names one of the last so many records
+MESSAGES = ("user", "assistant")
 IDENTIFIER = "0123456789ABCDEFGHJKMNPQRSTVWXYZabcdefghjkmnpqrstvwxyz"
 
 
@@ -26,10 +31,12 @@ class Conversation:
         self.bytes = self.lines = self.torn_lines = 0
         self.last: str | None = None
         self.line_before: str | None = None
-        self.chain: dict[str, str | None] = {}
+        self.recent: deque[str] = deque(maxlen=RECENT)
+        self.story = Story(session)
         self.kept: list[Record] | None = None  # the records with a uuid, where a copy will be made of them
         self.kept_parts: dict[str, list[tuple[str, str]]] = {}
-        self.turns: list[int] = []
+        self.marks: list[Mark] = []  # where each turn began
+        self.asked: Mark | None = None  # after what was said first in the last turn
         self.plant: str | None = None  # the kind of part that is to hold the next planted word
         self.extra: Record = {}
         self.era = "progress"
@@ -45,8 +52,13 @@ class Conversation:
         self._file = self.path.open("wb")
         self.ledger.files += 1
 
-    def record(self, kind: str, fields: Record, parent: str | None = "", uuid: str | None = None) -> Record:
-        """Write a record with a uuid; its parent is the last one unless another (or None) is given."""
+    def record(
+        self, kind: str, fields: Record, parent: str | None = "", uuid: str | None = None, is_said: bool = True
+    ) -> Record:
+        """Write a record with a uuid; its parent is the last one unless another (or None) is given.
+
+        A message is what is said next, unless the caller knows better and tells the story himself.
+        """
         world = self.world
         self.clock += int(world.rng.random() * 9_000) + 1
         fresh = uuid is None
@@ -65,8 +77,13 @@ class Conversation:
         record["timestamp"] = iso(self.clock - (60_000 if world.rng.random() < 0.05 else 0))
         if fresh:
             self.ledger.links += 1
-            self.chain[uuid] = parent
+            self.recent.append(uuid)
+            if kind in MESSAGES:
+                self.ledger.messages += 1
+                if is_said:
+                    self.story.say(uuid)
         self.write(dumped(record))
+        self.story.now.line = self.lines
         self.last = self.line_before = uuid
         if self.kept is not None:
             self.kept.append(record)
@@ -145,8 +162,29 @@ class Conversation:
     def prompt(self, text: str, parent: str | None = "", **extra: Any) -> Record:
         return self.user(text, "prompt", text, parent, **extra)
 
-    def response(self, blocks: list[Record], **extra: Any) -> list[Record]:
+    def result(self, call: Record, below: str, content: Any, text: str, is_error: bool = False, **extra: Any) -> Record:
+        """Write the result of a call, below the record of the call; `text` is what makes a part of it."""
+        block = {"tool_use_id": call["id"], "type": "tool_result", "content": content}
+        if is_error:
+            block["is_error"] = True
+        fields = {"message": {"role": "user", "content": [block]}, **extra}
+        record = self.record("user", fields, below, is_said=False)
+        self.story.answer(below, record["uuid"])
+        if text:
+            self.part(record, "tool_result", text)
+        return record
+
+    def response(self, blocks: list[Record], manner: str = "", **extra: Any) -> list[Record]:
         """Write one API response: a record per block, all with the same message id and usage."""
+        return list(self.responding(blocks, manner, **extra))
+
+    def responding(
+        self, blocks: list[Record], manner: str = "", is_chained: bool = True, **extra: Any
+    ) -> Iterator[Record]:
+        """Write a response record by record, so that something can come in between.
+
+        Each hangs off the one before or, where they are not chained, off whatever was written last.
+        """
         rng = self.world.rng
         usage: Record = {
             "input_tokens": int(rng.random() * 400),
@@ -173,7 +211,13 @@ class Conversation:
         if len(blocks) > 1 and rng.random() < 0.4:
             early = {**message, "usage": {**usage, "output_tokens": 1}}
             messages[:-1] = [early] * (len(blocks) - 1)
-        return [self._block(sent, block, extra) for sent, block in zip(messages, blocks, strict=True)]
+        moment = self.story.respond(manner)
+        before = self.last
+        for sent, block in zip(messages, blocks, strict=True):
+            record = self._block(sent, block, extra, before if is_chained else self.last)
+            before = record["uuid"]
+            self.story.add(moment, before)
+            yield record
 
     def token(self, length: int) -> str:
         bits = self.world.rng.getrandbits(6 * length)
@@ -206,22 +250,32 @@ class Conversation:
         fields = {"data": data, "toolUseID": "bash-progress-0", "parentToolUseID": call["id"]}
         return self.record("progress", fields, parent)
 
-    def ancestors(self, uuid: str) -> list[str]:
-        """Return the chain above a record, nearest first."""
-        found: list[str] = []
-        parent = self.chain[uuid]
-        while parent is not None and len(found) < MAX_ANCESTORS:
-            found.append(parent)
-            parent = self.chain.get(parent)
-        return found
+    def mark(self) -> Mark:
+        """Return the place where the conversation is now."""
+        story = self.story
+        return Mark(len(story.tellings), len(story.now.moments), self.last, len(self.kept or ()))
+
+    def go_back(self, mark: Mark) -> None:
+        """Take back what was said since a mark of the current telling: the next record hangs off its last."""
+        self.story.go_back(mark.moments, self.last)
+        self.last = mark.last
+        self.recent.clear()
+        self.marks = [earlier for earlier in self.marks if earlier.moments < mark.moments]
+
+    def lose_parent(self) -> None:
+        """Let the next record hang off one that is not there."""
+        self.story.tear(self.last)
+        self.last = self.world.uuid()
+        self.recent.clear()
+        self.marks.clear()
 
     @property
     def age(self) -> int:
         """The time given to the file: a year before its records, so that it is old on any clock."""
         return self.clock // 1_000 - YEAR_SECONDS
 
-    def close(self, sample: bool = True) -> None:
-        """Write what is left, give the file the time of its last record, and sample some threads."""
+    def close(self) -> None:
+        """Write what is left, give the file the time of its last record, and hand over what it told."""
         if not self.terminated and self._buffer and self._buffer[-1] == b"\n":
             self._buffer.pop()
             self.bytes -= 1
@@ -230,15 +284,10 @@ class Conversation:
         self.ledger.bytes += self.bytes
         self.world.era_bytes[self.era] += self.bytes
         os.utime(self.path, (self.age, self.age))
-        if not sample or not self.chain:
-            return
-        uuids = list(self.chain)
-        for _ in range(min(30, 1 + len(uuids) // 15)):
-            uuid = uuids[int(self.world.rng.random() * len(uuids))]
-            thread = {"uuid": uuid, "session": self.session, "agent": self.agent}
-            self.world.sample_thread({**thread, "ancestors": self.ancestors(uuid)})
+        self.story.agent = self.agent
+        self.world.told.append(self.story)
 
-    def _block(self, message: Record, block: Record, extra: Record) -> Record:
+    def _block(self, message: Record, block: Record, extra: Record, parent: str | None) -> Record:
         kind = {"text": "text", "thinking": "thinking"}.get(block["type"], "tool_call")
         word = None
         if kind != "tool_call":
@@ -252,7 +301,8 @@ class Conversation:
                 values["description"], word = self.planting(kind, values["description"])
             # Leaf by leaf as RULES spell it; equality is all that the ledger wants of it.
             text = "\n".join(f"{key}: {value}" for key, value in block["input"].items())
-        record = self.record("assistant", {"message": {**message, "content": [block]}, **extra})
+        fields = {"message": {**message, "content": [block]}, **extra}
+        record = self.record("assistant", fields, parent, is_said=False)
         if text:
             self.part(record, kind, text)
         elif kind == "thinking":

@@ -4,16 +4,19 @@ import os
 import shutil
 from pathlib import Path
 
-from tests.corpus import prompts
+from tests.corpus import branches, prompts
 from tests.corpus.agents import child_of, folder, identifier
-from tests.corpus.conversation import Conversation, Record
+from tests.corpus.conversation import RECENT, Conversation, Record
 from tests.corpus.ledger import COPY
+from tests.corpus.story import Setting
 from tests.corpus.world import dumped
 
 INSTRUCTION = (
     "Your task is to create a detailed summary of the conversation so far, paying close attention to the user's "
     "explicit requests and your previous actions."
 )
+NAMED = ("last", "missing", "recent", "missing", "last")  # by a boundary; FORMAT section 6 has 92 of 230 missing
+CROSSING_EVERY = 6
 
 
 def compact(conversation: Conversation, copy: bool) -> None:
@@ -24,11 +27,7 @@ def compact(conversation: Conversation, copy: bool) -> None:
         conversation.system("turn_duration", None, durationMs=9_000, messageCount=4)
     if copy or world.chance(0.5):
         _compacting_agent(conversation, copy)
-    before = conversation.line_before
-    resolves = world.chance(0.55)
-    logical = conversation.last if resolves else world.uuid()
-    if resolves and world.chance(0.3) and len(conversation.chain) > 4:
-        logical = list(conversation.chain)[-4]
+    logical = _logical_parent(conversation)
     text = "Conversation compacted"
     fields: Record = {
         "subtype": "compact_boundary",
@@ -39,7 +38,7 @@ def compact(conversation: Conversation, copy: bool) -> None:
         "compactMetadata": {"trigger": "auto", "preTokens": 155_000},
     }
     boundary = conversation.record("system", fields, parent=None)
-    conversation.chain[boundary["uuid"]] = logical if resolves else before
+    conversation.story.say(boundary["uuid"], "boundary")
     conversation.part(boundary, "system", text, 1)
     summary = (
         "This session is being continued from a previous conversation that ran out of context.\n\n"
@@ -48,7 +47,7 @@ def compact(conversation: Conversation, copy: bool) -> None:
     conversation.user(summary, "summary", summary, isCompactSummary=True, isVisibleInTranscriptOnly=True)
     if conversation.kept is not None:
         conversation.kept = [boundary, conversation.kept[-1]]
-        conversation.turns.clear()
+        conversation.marks.clear()
 
 
 def side_question(conversation: Conversation) -> None:
@@ -59,7 +58,7 @@ def side_question(conversation: Conversation) -> None:
     child.prompt(question)
     reply = conversation.text.prose("answer", conversation.language, 300)
     child.response([{"type": "text", "text": reply}])
-    child.close(sample=False)
+    child.close()
 
 
 def fork(source: Conversation, target: Path, session: str) -> Conversation:
@@ -70,18 +69,20 @@ def fork(source: Conversation, target: Path, session: str) -> Conversation:
     world.ledger.sessions += 1
     forked.era, forked.language, forked.extra, forked.quiet = source.era, source.language, source.extra, True
     marked, rewritten = world.chance(0.4), world.chance(0.85)
-    end = source.turns[-1] if len(source.turns) > 1 else len(kept)
-    for record in kept[:end]:
+    mark = source.marks[-1] if len(source.marks) > 1 else source.mark()
+    for record in kept[: mark.kept]:
         copied = dict(record)
         if rewritten or world.chance(0.7):
             copied["sessionId"] = session
         if marked:
             copied["forkedFrom"] = {"sessionId": source.session, "messageUuid": record["uuid"]}
         forked.write(dumped(copied))
-        forked.chain[record["uuid"]] = source.chain[record["uuid"]]
-        forked.last = forked.line_before = record["uuid"]
+        source.story.lent[record["uuid"]] = session
         for kind, text in source.kept_parts.get(record["uuid"], []):
             world.ledger.hold(session, kind, text)
+    forked.last = forked.line_before = mark.last
+    forked.story = source.story.branch_off(mark, session, Setting.FORK)
+    source.story.rival = None if marked else forked.story
     return forked
 
 
@@ -107,6 +108,26 @@ def summarize(child: Conversation) -> None:
     child.part(final, "summary", answer)
 
 
+def _logical_parent(conversation: Conversation) -> str | None:
+    """Return what a boundary names: the last record, one shortly before it, or one that is not there."""
+    world = conversation.world
+    abandoned = branches.abandoned(conversation)
+    world.boundaries += 1
+    if abandoned is not None and world.boundaries > world.crossings * CROSSING_EVERY:
+        # The line before the boundary belongs to what was taken back, so that only the name leads on.
+        world.crossings += 1
+        named = conversation.last
+        conversation.last = abandoned.last
+        conversation.system("turn_duration", None, durationMs=9_000, messageCount=4)
+        conversation.last = named
+        abandoned.line = conversation.lines
+        return named
+    form = NAMED[world.boundaries % len(NAMED)]
+    if form == "recent" and len(conversation.recent) == RECENT:
+        return conversation.recent[0]
+    return world.uuid() if form == "missing" else conversation.last
+
+
 def _compacting_agent(conversation: Conversation, copy: bool) -> None:
     agent = "acompact-" + identifier(conversation)
     if copy:
@@ -115,8 +136,9 @@ def _compacting_agent(conversation: Conversation, copy: bool) -> None:
         child = child_of(conversation, agent, folder(conversation) / f"agent-{agent}.jsonl")
         child.rank = COPY
         child.last = conversation.last
+        child.story.setting = Setting.BELOW
     summarize(child)
-    child.close(sample=False)
+    child.close()
 
 
 def _copy(conversation: Conversation, agent: str) -> Conversation:
@@ -124,5 +146,6 @@ def _copy(conversation: Conversation, agent: str) -> Conversation:
     child.rank = COPY
     for record in conversation.kept or []:
         child.write(dumped({**record, "agentId": agent, "isSidechain": True}))
-        child.last = record["uuid"]
+    child.last = conversation.last
+    child.story = conversation.story.branch_off(conversation.mark(), conversation.session, Setting.COPY)
     return child

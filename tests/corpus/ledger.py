@@ -17,6 +17,7 @@ class Ledger:
     def __init__(self) -> None:
         self.lines = self.torn = self.links = self.sessions = self.sessions_gone = 0
         self.agents = self.files = self.responses = self.repeats = self.bytes = 0
+        self.messages = 0  # user and assistant records, each uuid once
         self.parts: Counter[str] = Counter()
         self.noise: Counter[str] = Counter()
         self.touched: set[str] = set()

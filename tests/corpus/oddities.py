@@ -4,6 +4,7 @@ from tests.corpus import agents, copies, prompts, turns, words
 from tests.corpus.conversation import Conversation, Record
 from tests.corpus.ledger import COPY, TITLED
 from tests.corpus.session import session_path, start
+from tests.corpus.story import Setting
 from tests.corpus.world import Project, World, iso
 
 
@@ -54,13 +55,14 @@ def without_original(world: World, project: Project, number: int, target: int) -
     folder = world.root / "projects" / project.directory / session / "subagents"
     conversation = start(world, project, number, folder / f"agent-{agent}.jsonl", session, "attachment")
     conversation.agent, conversation.rank, conversation.quiet = agent, COPY, True
+    conversation.story.setting = Setting.ALONE
     world.ledger.agents += 1
     # Typed twice: the second is a repeat here, because every part of a copy is secondary.
     for _ in range(2):
         conversation.prompt("Please go on with the migration.", parent=conversation.last or world.uuid())
         turns.work(conversation, conversation.bytes + target // 2)
     copies.summarize(conversation)
-    conversation.close(sample=False)
+    conversation.close()
 
 
 def unknown_types(conversation: Conversation) -> None:
@@ -97,9 +99,9 @@ def other_back_ends(conversation: Conversation) -> None:
     conversation.part(conversation.record("assistant", fields), "text", said)
     skill = conversation.call("Skill", {"skill": "review"})
     below = conversation.response([skill])[0]["uuid"]
-    result = {"tool_use_id": skill["id"], "type": "tool_result", "content": "Launching skill: review"}
     outcome = {"success": True, "commandName": "review"}
-    conversation.user([result], "tool_result", "Launching skill: review", below, toolUseResult=outcome)
+    launched = "Launching skill: review"
+    conversation.result(skill, below, launched, launched, toolUseResult=outcome)
     body = f"Base directory for this skill: /skills/review ({world.number()})"
     conversation.user([{"type": "text", "text": body}], "command", body, isMeta=True, sourceToolUseID=skill["id"])
 

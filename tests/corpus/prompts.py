@@ -5,6 +5,7 @@ from typing import Any
 from tests.corpus import listings, tools, words
 from tests.corpus.conversation import Conversation, Record
 from tests.corpus.ledger import QUEUED, SIDE, TITLED
+from tests.corpus.story import Telling
 from tests.corpus.world import dumped, iso
 
 SHOWN_CHARS = 200  # last-prompt and sessions-index.json cut a longer prompt here
@@ -68,14 +69,20 @@ def queue(conversation: Conversation) -> None:
     typed = asked(conversation)
     if world.chance(0.7):
         _enqueue(conversation, typed)
-    fields: Record = {"type": "queued_command", "prompt": typed, "commandMode": "prompt"}
     if world.chance(0.3):
         number = world.number()
         note = f"<task-notification>\n<task-id>b{number:x}</task-id>\nfinished\n</task-notification>"
-        fields.update({"prompt": note, "commandMode": "task-notification"})
+        fields = {"type": "queued_command", "prompt": note, "commandMode": "task-notification"}
         conversation.attachment(fields, note, "system")
     else:
-        conversation.attachment(fields, typed, "prompt")
+        conversation.story.say(_queued(conversation, typed)["uuid"], "queued")
+
+
+def interject(conversation: Conversation) -> None:
+    """Write what a person typed while tools ran; the assistant goes on from the results, so nothing hangs off it."""
+    last = conversation.last
+    conversation.story.put_aside(_queued(conversation, asked(conversation))["uuid"])
+    conversation.last = last
 
 
 def announce_task(conversation: Conversation) -> None:
@@ -85,14 +92,18 @@ def announce_task(conversation: Conversation) -> None:
     _enqueue(conversation, note)
 
 
-def last_prompt(conversation: Conversation) -> None:
-    """Write the last prompt again, cut if it is long."""
-    if conversation.prompts:
-        shown = _cut(conversation.prompts[-1])
-        record = {"type": "last-prompt", "lastPrompt": shown, "sessionId": conversation.session}
-        if conversation.last is not None:
-            record["leafUuid"] = conversation.last
-        conversation.bare(record, "prompt", shown, TITLED)
+def last_prompt(conversation: Conversation, ending: Telling | None = None) -> None:
+    """Write the last prompt again, cut if it is long, and name where the conversation ends, if not where it is."""
+    if not conversation.prompts:
+        return
+    ending = ending or conversation.story.now
+    leaf = conversation.last if ending is conversation.story.now else ending.last
+    shown = _cut(conversation.prompts[-1])
+    record = {"type": "last-prompt", "lastPrompt": shown, "sessionId": conversation.session}
+    if leaf is not None:
+        record["leafUuid"] = leaf
+    conversation.bare(record, "prompt", shown, TITLED)
+    ending.line = conversation.lines
 
 
 def remember(conversation: Conversation, display: str, pasted: str = "") -> None:
@@ -119,6 +130,11 @@ def write_history(
     ledger.bytes += len(line)
     text = f"{display}\n{pasted}" if pasted else display
     ledger.nameless(session or "", "history", {"type": "history", "timestamp": str(conversation.clock)}, text, SIDE)
+
+
+def _queued(conversation: Conversation, typed: str) -> Record:
+    fields = {"type": "queued_command", "prompt": typed, "commandMode": "prompt"}
+    return conversation.attachment(fields, typed, "prompt")
 
 
 def _cut(prompt: str) -> str:

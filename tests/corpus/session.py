@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from tests.corpus import agents, attachments, copies, prompts, turns, words
+from tests.corpus import agents, attachments, branches, copies, prompts, turns, words
 from tests.corpus.conversation import Conversation, Record
 from tests.corpus.ledger import TITLED
 from tests.corpus.world import START_MS, Project, World, dumped, iso
@@ -49,6 +49,7 @@ def write_session(conversation: Conversation, target: int, compacting: bool = Fa
     open_session(conversation)
     next_compaction = min(COMPACT_EVERY_BYTES, target // 2) if compacting else COMPACT_EVERY_BYTES
     while True:
+        branches.branch(conversation, turns.work)
         turns.turn(conversation)
         _between(conversation)
         if conversation.bytes >= target:
@@ -80,7 +81,8 @@ def close_session(conversation: Conversation) -> str | None:
             summary = {"type": "summary", "summary": title, "leafUuid": conversation.last}
             conversation.bare(summary, "title", title, TITLED)
         return title
-    prompts.last_prompt(conversation)
+    ending = branches.leave(conversation)
+    prompts.last_prompt(conversation, ending)
     if world.chance(0.6):
         title = f"{conversation.text.line(words.TITLES)} {world.number()}"
         name = {"type": "ai-title", "aiTitle": title, "sessionId": session}
@@ -93,7 +95,7 @@ def close_session(conversation: Conversation) -> str | None:
             conversation.bare({"type": "agent-name", "agentName": own, "sessionId": session}, "title", own, TITLED)
     if world.chance(0.3):
         _links(conversation)
-    prompts.last_prompt(conversation)
+    prompts.last_prompt(conversation, ending)
     return title
 
 

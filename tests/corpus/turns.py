@@ -1,5 +1,6 @@
 """Turns: the assistant thinks, talks and calls tools, and the results come back."""
 
+from collections.abc import Iterator
 from typing import Any
 
 from tests.corpus import attachments, prompts, tools
@@ -8,6 +9,8 @@ from tests.corpus.conversation import Conversation, Record
 from tests.corpus.tools import Use
 
 AGENT_SHARE = 0.5  # bytes of plain agents per byte of a session, FORMAT section 1
+# Of the responses with several calls; FORMAT section 6 has 10 % with results in between, and does not count the other.
+INTERLEAVED, REORDERED = 0.12, 0.2
 PREVIEW_CHARS = 2_000
 MACHINES = (
     "/Users/someone/.claude/projects/-p/{}/tool-results/{}",
@@ -17,9 +20,9 @@ MACHINES = (
 
 def turn(conversation: Conversation) -> None:
     """Write one turn, from what was asked to the last word."""
-    if conversation.kept is not None:
-        conversation.turns.append(len(conversation.kept))
+    conversation.marks.append(conversation.mark())
     prompts.open_turn(conversation)
+    conversation.asked = conversation.mark()
     work(conversation, conversation.bytes + 40_000)
 
 
@@ -46,11 +49,21 @@ def respond(conversation: Conversation) -> None:
     uses = [tools.choose(conversation) for _ in range(1 if roll < 0.75 else 2 if roll < 0.92 else 3)]
     calls = [conversation.call(use.name, use.values) for use in uses]
     before = conversation.bytes
-    records = conversation.response([*blocks, *calls])[len(blocks) :]
-    for use, call, record in zip(uses, calls, records, strict=True):
+    manner = _manner(conversation) if len(uses) > 1 else ""
+    records = conversation.responding([*blocks, *calls], manner, manner != "interleaved" or world.chance(0.5))
+    for _ in blocks:
+        next(records)
+    answered: Iterator[tuple[Use, Record, Record]] = zip(uses, calls, records, strict=True)
+    if manner != "interleaved":
+        # Only once all of the response is written does the first result come, and then perhaps not that of the first.
+        written = list(answered)
+        answered = reversed(written) if manner == "reordered" else iter(written)
+    for use, call, record in answered:
         _follow(conversation, use, call, record["uuid"])
         answer(conversation, use, call, record["uuid"])
     conversation.agents_due += (conversation.bytes - before) * AGENT_SHARE
+    if conversation.era == "attachment" and conversation.agent is None and world.chance(0.01):
+        prompts.interject(conversation)
     if conversation.era == "attachment" and world.chance(0.78):
         attachments.attach(conversation)
         if world.chance(0.03):
@@ -69,14 +82,11 @@ def answer(conversation: Conversation, use: Use, call: Record, parent: str) -> R
         text = content
         if len(content) > 6_000 and not conversation.quiet and world.chance(0.12) and word is None:
             content = text = _persist(conversation, call, content)
-    block = {"tool_use_id": call["id"], "type": "tool_result", "content": content}
-    if use.is_error:
-        block["is_error"] = True
     extra: dict[str, Any] = {}
     if conversation.agent is None or world.chance(0.1):
         extra["toolUseResult"] = use.outcome
     extra["sourceToolAssistantUUID"] = parent
-    record = conversation.user([block], "tool_result" if text else None, text, parent, **extra)
+    record = conversation.result(call, parent, content, text, use.is_error, **extra)
     conversation.planted(record, "tool_result", word)
     return record
 
@@ -89,6 +99,12 @@ def unfinished(conversation: Conversation) -> None:
         output = conversation.text.printed("log", 400 * (number + 1))
         last = conversation.progress(_bash_progress(output, number), call, record["uuid"])
     conversation.part(last, "tool_result", output)
+
+
+def _manner(conversation: Conversation) -> str:
+    """Choose how the results of several calls come."""
+    roll = conversation.world.rng.random()
+    return "interleaved" if roll < INTERLEAVED else "reordered" if roll < INTERLEAVED + REORDERED else "parallel"
 
 
 def _thinking(conversation: Conversation) -> Record:

@@ -10,10 +10,10 @@ from typing import Any, BinaryIO
 import orjson
 
 from tests.corpus.ledger import Ledger
+from tests.corpus.samples import Samples
+from tests.corpus.story import Story
 from tests.corpus.text import Text
 
-MAX_THREADS = 1_000
-MAX_ANCESTORS = 200
 MAX_PLANTED = 300
 MAX_INDEXED = 60  # entries of one sessions-index.json; Claude Code prunes it too
 LONGEST_PROJECT_NAME = 200  # FORMAT, fact 13
@@ -55,11 +55,13 @@ class World:
         self.ledger = Ledger()
         self.projects = [Project(cwd, self.text) for cwd in _directories()]
         self.projects += [project.twin(self.text) for project in self.projects if "\\" in project.cwd]
-        self.threads: list[dict[str, Any]] = []
+        self.samples = Samples(seed)
+        self.told: list[Story] = []
+        # What must not depend on luck, even in a small corpus, is written every so often.
+        self.delegated = self.branches = self.leavings = self.boundaries = self.crossings = 0
         self.planted: list[dict[str, Any]] = []
         self.notes: dict[str, str] = {}
         self.era_bytes = {"old": 0, "progress": 0, "attachment": 0}
-        self._threads_seen = 0
         self._numbers = 0
         self._made: set[str] = set()
         root.mkdir(parents=True, exist_ok=True)
@@ -103,13 +105,12 @@ class World:
             self.ledger.touched.add(path)
             project.touched.append(path)
 
-    def sample_thread(self, thread: dict[str, Any]) -> None:
-        """Keep at most a thousand threads, each as likely as the others."""
-        self._threads_seen += 1
-        if len(self.threads) < MAX_THREADS:
-            self.threads.append(thread)
-        elif self.chance(MAX_THREADS / self._threads_seen):
-            self.threads[int(self.rng.random() * MAX_THREADS)] = thread
+    def settle(self) -> None:
+        """Count and sample what was written since the last time, and forget it."""
+        self.ledger.settle()
+        for story in self.told:
+            self.samples.take(story)
+        self.told.clear()
 
     def manifest(self, seed: int) -> dict[str, Any]:
         return {
@@ -118,7 +119,8 @@ class World:
             "bytes": self.ledger.bytes,
             "counts": self.ledger.counts(),
             "planted": self.planted,
-            "threads": self.threads,
+            "messages": self.ledger.messages,
+            "threads": self.samples.listed(),
         }
 
 

@@ -132,11 +132,10 @@ class EmbeddedBackend(Catalog):
         return msgspec.structs.replace(found, hits=found.hits[:limit], hidden=hidden)
 
     def stored(self, keys: Sequence[int], /) -> list[Stored | None]:
-        """Return the parts of hits, in this order; None for one that is gone or has become a repeat."""
+        """Return parts by their keys, in this order; None for one that is gone."""
         with self._reading():
             found = reading.numbered(self._connection, self._unpacker, keys)
-            known = (found.get(key) for key in keys)
-            return [part if part is not None and part.repeats is None else None for part in known]
+            return [found.get(key) for key in keys]
 
     def marks(self, query: Query, text: str, /) -> list[tuple[int, int]]:
         """Return where in a text something stands that a query asks for, in order."""

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from searchkit.backends.base import Batch, Holding, Near, Prepared, Stored
-from searchkit.backends.embedded import census, choosing, layout, reading
+from searchkit.backends.base import Batch, Holding, Node, Prepared, Step, Stored
+from searchkit.backends.embedded import census, choosing, layout, nodes, reading, turns
 from searchkit.backends.embedded import sessions as telling
 from searchkit.backends.embedded.keys import parse_part_id, uuid_key
 from searchkit.backends.embedded.names import Names, last_number
@@ -27,6 +27,9 @@ CACHE_PAGES = 1 << 10
 # Pages that may wait in the write-ahead log: 64 MB. Moved into the catalog in few large steps, a page
 # that many batches touch is written once.
 WAL_PAGES = 4 << 10
+# Of the catalog, so much is mapped into the memory of a reader, who then copies no pages: what is around ten
+# hits is there in three quarters of the time. A writer maps nothing: what it maps would count as its own.
+MAPPED_BYTES = 1 << 30
 # How long a reader waits for the moment in which a commit is made visible.
 BUSY_MILLISECONDS = 10_000
 # What SQLite reports when the trouble is around the catalog and not in it. The lowest byte is the
@@ -131,11 +134,6 @@ class Catalog:
         with self._reading():
             return [row[0] for row in self._connection.execute(statement, (uuid_key(uuid),))]
 
-    def chains(self, keys: Sequence[int], steps: int, is_back: bool, /) -> dict[int, list[Near]]:
-        """Return the parts on the way from each part's record to its parents or first children, nearest first."""
-        with self._reading():
-            return reading.chains(self._connection, keys, steps, is_back)
-
     def children(self, uuid: str, /) -> list[Link]:
         """Return the records whose parent this is, in order of their homes."""
         with self._reading():
@@ -146,10 +144,49 @@ class Catalog:
         with self._reading():
             return reading.neighbours(self._connection, uuid_key(uuid), before, after)
 
+    def turns(self, keys: Sequence[int], before: int, after: int, /) -> dict[int, list[Step]]:
+        """Return, for each of these parts, those of the turn that it is in and of so many before and after."""
+        with self._reading():
+            return turns.turns(self._connection, keys, before, after)
+
+    def record(self, uuid: str, /) -> int | None:
+        """Return the key of a record, or None where there is none."""
+        with self._reading():
+            found = self._connection.execute("SELECT id FROM records WHERE uuid = ?", (uuid_key(uuid),)).fetchone()
+            return found[0] if found else None
+
+    def transcript(self, key: int, /) -> list[Node]:
+        """Return the records with a uuid in the home file of this one, and this one, in line order."""
+        with self._reading():
+            return nodes.transcript(self._connection, key)
+
+    def members(self, session: str, agent: str | None = None, /) -> list[Node]:
+        """Return the records of a session, or of one of its agents, as they lie there, copies after others."""
+        with self._reading():
+            numbers = reading.whose(self._connection, session, agent)
+            return nodes.members(self._connection, *numbers) if numbers else []
+
+    def agents(self, session: str, /) -> list[str]:
+        """Return the agents that have records in a session, in order of their names."""
+        with self._reading():
+            numbers = reading.whose(self._connection, session, None)
+            return nodes.agents(self._connection, numbers[0]) if numbers else []
+
+    def offspring(self, keys: Sequence[int], session: str, /) -> list[Node]:
+        """Return the records of other sessions than this whose parent is one of these, without their steps."""
+        with self._reading():
+            return nodes.offspring(self._connection, keys, session)
+
+    def callers(self, calls: Sequence[str], /) -> dict[str, str]:
+        """Return the uuid of the record that made each of these tool calls; a missing one is left out."""
+        with self._reading():
+            return nodes.callers(self._connection, calls)
+
     def session_parts(self, session: str, agent: str | None = None, /) -> Iterator[Stored]:
         """Yield the parts of a session, or of one of its agents, in order; repeats included."""
         with self._reading():
-            yield from reading.session_parts(self._connection, self._unpacker, session, agent)
+            numbers = reading.whose(self._connection, session, agent)
+            yield from reading.session_parts(self._connection, self._unpacker, *numbers) if numbers else ()
 
     def sessions(self, condition: Condition, limit: int | None = None, /) -> list[Session]:
         """Return the sessions for which a condition holds, newest first."""
@@ -249,6 +286,7 @@ class Catalog:
         execute(f"PRAGMA cache_size = {CACHE_PAGES}")
         if not is_writable:
             execute("PRAGMA query_only = 1")
+            execute(f"PRAGMA mmap_size = {MAPPED_BYTES}")
             if execute("PRAGMA user_version").fetchone()[0] == 0:
                 raise IndexMissing(f"the index in {self._path.parent} is still empty", "run: searchkit index")
             return

@@ -6,7 +6,7 @@ from typing import Any
 
 import orjson
 
-from searchkit.backends.base import Near, Stored
+from searchkit.backends.base import Stored
 from searchkit.backends.embedded.asking import rows_in
 from searchkit.backends.embedded.homes import BEST
 from searchkit.backends.embedded.keys import Key, optional_text, part_id, response_text, uuid_text
@@ -38,34 +38,16 @@ SELECT records.id, uuid, block, variant, kind, role, digest, tools.name, call, i
 FROM parts JOIN records ON records.id = parts.record LEFT JOIN names AS tools ON tools.id = tool
 """
 _NUMBERED = _PARTS.replace("SELECT", "SELECT parts.id,", 1) + " WHERE parts.id IN"
-# Where compaction has cut the chain, the logical parent goes on.
-_BACK = """
-SELECT chain.start, ifnull(records.parent, logical.id), chain.step + 1
-FROM chain JOIN records ON records.id = chain.record LEFT JOIN records AS logical
-  ON records.parent IS NULL AND logical.uuid = records.logical_parent
-WHERE chain.step < ? AND ifnull(records.parent, logical.id) IS NOT NULL
-"""
-# Of several children the first in the file is the one that was written next.
-_ON = """
-SELECT chain.start, (SELECT id FROM records WHERE parent = chain.record ORDER BY line LIMIT 1), chain.step + 1
-FROM chain WHERE chain.step < ? AND EXISTS (SELECT 1 FROM records WHERE parent = chain.record)
-"""
-_CHAIN = """
-WITH RECURSIVE starts AS (SELECT id, record FROM parts WHERE id IN (SELECT value FROM json_each(?))),
-chain (start, record, step) AS (SELECT DISTINCT record, record, 0 FROM starts UNION {step})
-SELECT starts.id, parts.id, parts.kind FROM starts JOIN chain ON chain.start = starts.record
-  JOIN parts ON parts.record = chain.record
-WHERE step > 0 AND chain.record != chain.start AND repeats IS NULL ORDER BY step, block {direction}, parts.id
-"""
-_CHAINS = {True: _CHAIN.format(step=_BACK, direction="DESC"), False: _CHAIN.format(step=_ON, direction="")}
-_IN_SESSION = f"""
-SELECT id FROM (
-  SELECT records.id, files.is_copy, path, abs(line) AS line FROM records JOIN files ON files.id = file
-  WHERE records.session = ?1 AND records.agent IS ?2 AND NOT records.flags & {SHARED}
-  UNION ALL
-  SELECT record, files.is_copy, path, abs(line) FROM places JOIN files ON files.id = places.file
-  WHERE places.session = ?1 AND places.agent IS ?2
-) ORDER BY is_copy, path, line
+# The records of a session, or of one of its agents, at each of their places there. A fork may keep the old
+# session on its lines; then the file that is named after the session comes first.
+IN_SESSION = f"""
+SELECT records.id, files.is_copy, files.session != ?1 AS is_foreign, path, abs(line) AS line, file
+FROM records JOIN files ON files.id = file
+WHERE records.session = ?1 AND records.agent IS ?2 AND NOT records.flags & {SHARED}
+UNION ALL
+SELECT record, files.is_copy, files.session != ?1, path, abs(line), places.file
+FROM places JOIN files ON files.id = places.file
+WHERE places.session = ?1 AND places.agent IS ?2
 """
 
 
@@ -151,30 +133,23 @@ def opening(connection: sqlite3.Connection, session: str) -> list[str]:
     return [uuid_text(uuid) for (uuid,) in connection.execute(statement, (session,))]
 
 
-def chains(connection: sqlite3.Connection, parts: Sequence[int], steps: int, is_back: bool) -> dict[int, list[Near]]:
-    """Return the parts on the way from each part's record through its parents, or its first children."""
-    # A cycle comes back to where it began and repeats what it has: each part counts once.
-    found: dict[int, dict[int, Near]] = {part: {} for part in parts}
-    for start, part, kind in connection.execute(_CHAINS[is_back], (orjson.dumps(parts).decode(), steps)):
-        found[start].setdefault(part, Near(key=part, kind=KINDS[kind]))
-    return {part: list(chain.values()) for part, chain in found.items()}
-
-
 def session_parts(
-    connection: sqlite3.Connection, unpacker: Unpacker, session: str, agent: str | None
+    connection: sqlite3.Connection, unpacker: Unpacker, session: int, agent: int | None
 ) -> Iterator[Stored]:
     """Yield the parts of a session in the order of its file, each once."""
-    numbers = connection.execute(
-        "SELECT sessions.id, (SELECT id FROM names WHERE name = ?) FROM sessions WHERE name = ?",
-        (agent, session),
-    ).fetchone()
-    if numbers is None or (agent is not None and numbers[1] is None):
-        return
     seen: set[int] = set()
-    for (record,) in connection.execute(_IN_SESSION, numbers).fetchall():
+    statement = f"SELECT id FROM ({IN_SESSION}) ORDER BY is_copy, is_foreign, path, line"
+    for (record,) in connection.execute(statement, (session, agent)).fetchall():
         if record not in seen:
             seen.add(record)
             yield from parts(connection, unpacker, "records.id = ?", (record,))
+
+
+def whose(connection: sqlite3.Connection, session: str, agent: str | None) -> tuple[int, int | None] | None:
+    """Return the numbers of a session and of one of its agents; None where there is none."""
+    statement = "SELECT sessions.id, (SELECT id FROM names WHERE name = ?) FROM sessions WHERE name = ?"
+    found: tuple[int, int | None] | None = connection.execute(statement, (agent, session)).fetchone()
+    return None if found is None or (agent is not None and found[1] is None) else found
 
 
 def _link(connection: sqlite3.Connection, row: tuple[Any, ...]) -> Link:

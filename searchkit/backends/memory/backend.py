@@ -8,8 +8,8 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 
-from searchkit.backends.base import Batch, Entry, Found, Holding, Near, Order, Reach, Stored
-from searchkit.backends.memory import census, figures, finding, settle
+from searchkit.backends.base import Batch, Entry, Found, Holding, Node, Order, Reach, Step, Stored
+from searchkit.backends.memory import census, figures, finding, nodes, settle
 from searchkit.backends.memory import sessions as listing
 from searchkit.backends.memory.held import DATED, TRANSCRIPTS, File, Sighting, Sightings, link, parts, ranked
 from searchkit.backends.memory.settle import Key, key
@@ -81,9 +81,9 @@ class MemoryBackend:
         return finding.find(self._keyed(), self._held(), query, limit, order)
 
     def stored(self, keys: Sequence[int], /) -> list[Stored | None]:
-        """Return the parts of hits, in this order; None for one that is gone or has become a repeat."""
+        """Return parts by their keys, in this order; None for one that is gone."""
         known = dict(self._keyed())
-        return [found if (found := known.get(key)) and found.repeats is None else None for key in keys]
+        return [known.get(key) for key in keys]
 
     def marks(self, query: Query, text: str, /) -> list[tuple[int, int]]:
         """Return where in a text a word stands that a query asks for, in order."""
@@ -125,25 +125,6 @@ class MemoryBackend:
         found = [(stored.part.block, number) for number, stored in self._keyed() if stored.link.uuid == uuid]
         return [number for _, number in sorted(found)]
 
-    def chains(self, keys: Sequence[int], steps: int, is_back: bool, /) -> Mapping[int, Sequence[Near]]:
-        """Return the parts on the way from each part's record to its parents or first children, nearest first."""
-        known = dict(self._keyed())
-        numbers = {stored.id: number for number, stored in known.items()}
-        chains: dict[int, list[Near]] = {}
-        for start in keys:
-            at = known[start].link.uuid
-            way = [at]
-            while len(way) <= steps and (following := self._step(at, is_back)) and following not in way:
-                at = following
-                way.append(at)
-            chains[start] = [
-                Near(key=numbers[stored.id], kind=stored.part.kind)
-                for one in way[1:]
-                for stored in sorted(self._stored(one), key=lambda stored: stored.part.block, reverse=is_back)
-                if stored.repeats is None
-            ]
-        return chains
-
     def children(self, uuid: str, /) -> list[Link]:
         """Return the records whose parent this is, in order of their homes."""
         found = [item for item in map(link, self._records.values()) if item.parent == uuid]
@@ -159,16 +140,43 @@ class MemoryBackend:
         here = [item.uuid for item in order].index(uuid)
         return order[max(0, here - before) : here + after + 1]
 
+    def turns(self, keys: Sequence[int], before: int, after: int, /) -> dict[int, list[Step]]:
+        """Return, for each of these parts, those of the turn that it is in and of so many before and after."""
+        held, records = self._nodes(), {key: stored.link.uuid for key, stored in self._keyed()}
+        return {key: nodes.turns(held, records[key], before, after) for key in keys}
+
+    def record(self, uuid: str, /) -> int | None:
+        """Return the key of a record, or None where there is none."""
+        return next((number for number, one in enumerate(self._records) if one == uuid), None)
+
+    def transcript(self, key: int, /) -> list[Node]:
+        """Return the records with a uuid in the home file of this one, and this one, in line order."""
+        return nodes.transcript(self._nodes(), key)
+
+    def members(self, session: str, agent: str | None = None, /) -> list[Node]:
+        """Return the records of a session, or of one of its agents, as they lie there, copies after others."""
+        return nodes.members(self._nodes(), nodes.places(self._records, session, agent))
+
+    def agents(self, session: str, /) -> list[str]:
+        """Return the agents that have records in a session, in order of their names."""
+        places = (place for sightings in self._records.values() for place in sightings if place.session == session)
+        return sorted({place.agent for place in places if place.agent is not None})
+
+    def offspring(self, keys: Sequence[int], session: str, /) -> list[Node]:
+        """Return the records of other sessions than this whose parent is one of these, without their steps."""
+        parents = {uuid: link(sightings).parent for uuid, sightings in self._records.items()}
+        return nodes.offspring(self._nodes(), parents, keys, session)
+
+    def callers(self, calls: Sequence[str], /) -> dict[str, str]:
+        """Return the uuid of the record that made each of these tool calls; a missing one is left out."""
+        made = [one for _, one in self._keyed() if one.part.kind is Kind.TOOL_CALL and one.part.call in calls]
+        ranked = sorted(made, key=lambda one: (one.link.standing, one.link.uuid), reverse=True)
+        return {one.part.call or "": one.link.uuid for one in ranked}
+
     def session_parts(self, session: str, agent: str | None = None, /) -> Iterator[Stored]:
         """Yield the parts of a session, or of one of its agents, in order; repeats included."""
-        found = [
-            (place.file.origin.is_copy, place.file.path, place.record.line, uuid)
-            for uuid, sightings in self._records.items()
-            for place in sightings
-            if (place.session, place.agent) == (session, agent)
-        ]
-        for uuid in dict.fromkeys(uuid for *_, uuid in sorted(found)):
-            yield from self._stored(uuid)
+        for place in nodes.places(self._records, session, agent):
+            yield from self._stored(place.record.uuid)
 
     def sessions(self, condition: Condition, limit: int | None = None, /) -> list[Session]:
         """Return the sessions for which a condition holds, newest first."""
@@ -353,15 +361,8 @@ class MemoryBackend:
         named = parts(self._records[first[0]])
         return next(part_id for part_id, other in named.items() if key(other) == first)
 
-    def _step(self, uuid: str, is_back: bool) -> str | None:
-        """Go to the parent of a record, past a break to the logical one, or to its first child."""
-        if uuid not in self._records:
-            return None
-        if is_back:
-            here = link(self._records[uuid])
-            return next((one for one in (here.parent, here.logical_parent) if one in self._records), None)
-        children = self.children(uuid)
-        return min(children, key=lambda one: one.places[0].line).uuid if children else None
+    def _nodes(self) -> dict[str, Node]:
+        return nodes.nodes(self._records, self._keyed())
 
     def _keyed(self) -> Iterator[tuple[int, Stored]]:
         """Yield every part with a key that stays the same as long as nothing is written."""

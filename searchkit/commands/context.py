@@ -1,0 +1,71 @@
+"""`searchkit context`: packs what another agent should know."""
+
+import os
+
+import click
+
+from searchkit.commands import NOTHING_FOUND
+from searchkit.commands.asking import Question, filter_options, understood, words_argument
+from searchkit.commands.completing import complete_session
+from searchkit.commands.options import common
+from searchkit.commands.printing import print_json, print_lines
+from searchkit.commands.search import files_behind, say
+from searchkit.engine import Engine
+from searchkit.errors import UsageError
+from searchkit.render import context as render
+from searchkit.render import context_json, empty
+
+# Where Claude Code tells its commands which session they are run in.
+CURRENT = ("CLAUDE_SESSION_ID", "CLAUDE_CODE_SESSION_ID")
+
+
+@click.command(cls=Question)
+@common
+@words_argument(is_required=True)
+@click.option("--max-tokens", required=True, type=click.IntRange(1), help="How many tokens it may take, all included.")
+@click.option("--limit", default=30, show_default=True, type=click.IntRange(1, 100), help="How many sessions at most.")
+@click.option(
+    "--exclude-session",
+    "excluded",
+    metavar="ID",
+    multiple=True,
+    help="Leave out this session, meant by its id or a beginning.",
+    shell_complete=complete_session,
+)
+@click.option("--exclude-current", is_flag=True, help=f"Leave out the session that {' or '.join(CURRENT)} names.")
+@filter_options
+def context(
+    words: tuple[str, ...],
+    index: str | None,
+    as_json: bool,
+    max_tokens: int,
+    limit: int,
+    excluded: tuple[str, ...],
+    exclude_current: bool,
+    filters: list[tuple[str, str]],
+) -> int:
+    """Pack what earlier sessions say about something, for another agent.
+
+    WORDS are those of `searchkit search`. It prints the best passages as Markdown, each with the question that led
+    to it, what came of it, and where it is from. With --json, too, the tokens are those of the Markdown.
+    """
+    if exclude_current:
+        excluded = (*excluded, _current())
+    query = understood(words, filters)
+    with Engine(index) as engine:
+        found = engine.context(query, max_tokens, limit=limit, without=excluded)
+        if as_json:
+            print_json(context_json.pack(found))
+        elif found.excerpts:
+            print_lines([render.markdown(found).rstrip("\n")])
+        else:
+            say(empty.reasons(found.answer, engine.values, files_behind(engine)))
+    return 0 if found.excerpts else NOTHING_FOUND
+
+
+def _current() -> str:
+    named = [os.environ[name] for name in CURRENT if os.environ.get(name)]
+    if not named:
+        hint = "name the session with --exclude-session ID"
+        raise UsageError(f"the current session is not known: {' and '.join(CURRENT)} are not set", hint)
+    return named[0]

@@ -1,0 +1,27 @@
+"""Which session is meant where nothing is done to it: then words of its title will do."""
+
+from searchkit.commands.last import is_number
+from searchkit.commands.meant import MOST_CANDIDATES, listed, meant, must_say
+from searchkit.engine import Engine
+from searchkit.errors import UsageError
+from searchkit.questions import Condition, Filter
+from searchkit.render.plain import one_line
+from searchkit.types import Session
+
+
+def titled(engine: Engine, asked: str) -> Session:
+    """Find the session that is meant by an id or a number, or else by words of its title."""
+    must_say(asked)
+    if is_number(asked) or _found(engine, "session", asked) or engine.messages(asked):
+        return meant(engine, asked)
+    found = _found(engine, "title", asked)
+    if not found:
+        message = f"nothing has an id that begins with {one_line(asked)!r}, and no session such a title"
+        raise UsageError(message, "searchkit search shows ids, and searchkit sessions lists sessions")
+    if len(found) > 1:
+        raise UsageError(f"several sessions have a title with {one_line(asked)!r}", listed(found))
+    return found[0]
+
+
+def _found(engine: Engine, name: str, asked: str) -> list[Session]:
+    return engine.sessions(Condition(filters=(Filter(name=name, values=(asked,)),)), MOST_CANDIDATES + 1)

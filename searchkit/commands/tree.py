@@ -1,0 +1,36 @@
+"""`searchkit tree`: draws a session with its branches, compactions and agents."""
+
+import time
+
+import click
+
+from searchkit.commands.completing import complete_session
+from searchkit.commands.options import common
+from searchkit.commands.paging import is_ascii, is_coloured, print_paged
+from searchkit.commands.printing import print_json, width
+from searchkit.commands.titled import titled
+from searchkit.engine import Engine
+from searchkit.render import outline_json
+from searchkit.render import tree as drawing
+from searchkit.render.screen import Screen
+
+
+@click.command()
+@common
+@click.argument("session", shell_complete=complete_session)
+@click.option("--ascii", "as_ascii", is_flag=True, help="Draw with the characters of ASCII only.")
+@click.option("--no-pager", is_flag=True, help="Print a long tree as it is.")
+def tree(session: str, index: str | None, as_json: bool, as_ascii: bool, no_pager: bool) -> None:
+    """Draw a session: its turns, the ways that were left, compactions and agents.
+
+    SESSION is the id of a session or of one of its messages, the beginning of one, words of a title, or the
+    number of a result of the last search. Filled circles are the way that the conversation went; what has
+    empty ones was abandoned.
+    """
+    with Engine(index) as engine:
+        found = engine.outline(titled(engine, session).id)
+        if as_json:
+            print_json(outline_json.fields(found, is_full=False))
+            return
+        look = Screen(width=width(), now=time.time(), is_coloured=is_coloured(), is_ascii=as_ascii or is_ascii())
+        print_paged(drawing.lines(found, look), not no_pager)

@@ -1,0 +1,62 @@
+"""Many steps on one line: what was read, changed and run, and which files it was about."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from searchkit.backends.base import Step
+from searchkit.render.plain import count, last_part, one_line
+from searchkit.types import Kind
+
+# How steps are named, by tool; a tool that is not here is named as it is.
+_TOOLS = {
+    "Read": "read",
+    "NotebookRead": "read",
+    "LS": "listing",
+    "Edit": "edit",
+    "MultiEdit": "edit",
+    "NotebookEdit": "edit",
+    "Write": "write",
+    "Bash": "command",
+    "PowerShell": "command",
+    "Grep": "search",
+    "Glob": "search",
+    "WebSearch": "web search",
+    "WebFetch": "page",
+    "Task": "agent",
+    "Agent": "agent",
+    "TodoWrite": "to-do list",
+    "Skill": "skill",
+}
+_KINDS = {Kind.TEXT: "remark", Kind.THINKING: "thought", Kind.SUMMARY: "summary", Kind.PLAN: "plan"}
+# What belongs to a call or to a command that was typed: it is named only where there is nothing else.
+_REST = {Kind.TOOL_RESULT: "result", Kind.COMMAND: "text"}
+_PLURALS = {"search": "searches", "web search": "web searches", "summary": "summaries"}
+# Files that are named; those that were changed come first.
+MOST_FILES = 3
+_CHANGING = frozenset({"edit", "write"})
+
+
+def folded(steps: Sequence[Step]) -> str:
+    """Write steps as counts, the files they were about, and how many failed."""
+    counts = Counter(name for step in steps if (name := _name(step)))
+    counts = counts or Counter(_REST[step.kind] for step in steps if step.kind in _REST)
+    parts = [count(number, name, _PLURALS.get(name)) for name, number in counts.items()]
+    failed = sum(step.is_error for step in steps if step.kind is Kind.TOOL_RESULT)
+    files = list(_files(steps))
+    about = f": {', '.join(files[:MOST_FILES])}" if files else ""
+    more = f" and {len(files) - MOST_FILES:,} more" if len(files) > MOST_FILES else ""
+    return ", ".join(parts) + about + more + (f" ({failed:,} failed)" if failed else "")
+
+
+def _name(step: Step) -> str | None:
+    if step.kind is not Kind.TOOL_CALL:
+        return _KINDS.get(step.kind)
+    tool = one_line(step.tool or "")
+    return _TOOLS.get(tool) or (tool.rpartition("__")[2] if tool.startswith("mcp__") else tool) + " call"
+
+
+def _files(steps: Sequence[Step]) -> Iterator[str]:
+    """Yield the names of files, each once: what was changed, then what was read."""
+    touched = [step for step in steps if step.path]
+    paths = [step.path for step in touched if _name(step) in _CHANGING] + [step.path for step in touched]
+    yield from dict.fromkeys(one_line(last_part(path)) for path in paths if path)

@@ -1,0 +1,124 @@
+"""A session, told as an outline: what was asked, what was done, and what came of it."""
+
+from collections.abc import Iterator
+
+from searchkit.conversations import Outline, Reason, Said, Strand, Turn, Work
+from searchkit.render import wording
+from searchkit.render.document import Block, Document, Note, Tone
+from searchkit.render.folded import folded
+from searchkit.render.gaps import gap
+from searchkit.render.plain import amount, clock, count, day, last_part, lasting, minute
+from searchkit.render.reading import message
+from searchkit.render.ways import beginning, steps
+from searchkit.render.wording import Asked
+from searchkit.types import Figures
+
+# Rows that are shown of what was asked and of what came of it.
+MOST_LINES = 4
+# Files that are named before "and so many more".
+MOST_FILES = 12
+
+
+def document(found: Outline, asked: Asked) -> Document:
+    """Tell a session."""
+    blocks: list[Block] = []
+    for number, strand in enumerate(found.strands):
+        if number:
+            blocks.append(Note(text=_beside(strand), tone=Tone.WAY))
+        blocks += _strand(strand, asked)
+    blocks += (_work(work, asked) for work in found.agents)
+    return Document(title=wording.title(found.session), about=list(_about(found)), blocks=blocks)
+
+
+def _about(found: Outline) -> Iterator[Note]:
+    """Say where and when the session was, what it cost, who answered, and which files it touched."""
+    session = found.session
+    counted = [count(session.prompts, "prompt"), count(session.agents, "agent") if session.agents else ""]
+    for line in (
+        *([line] for line in wording.place(session)),
+        [_times(session.started, session.ended), *counted, *_usage(found.figures)],
+        [", ".join(found.models)],
+        [f"files: {listed}" if (listed := _files(found)) else ""],
+    ):
+        if any(line):
+            yield Note(text=" · ".join(filter(None, line)), tone=Tone.ABOUT)
+
+
+def _times(started: int | None, ended: int | None) -> str:
+    """Write from when to when, the day once if it is one."""
+    if started is None or ended is None:
+        return minute(started or ended).rstrip()
+    end = clock(ended) if day(started) == day(ended) else minute(ended)
+    long = lasting(started, ended)
+    return f"{minute(started)} to {end}" + (f", {long}" if long else "")
+
+
+def _usage(figures: Figures) -> list[str]:
+    """Write how many calls there were, how many tokens, and the cost if one is known."""
+    failed = f", {figures.failed:,} failed" if figures.failed else ""
+    tokens = figures.input or figures.output
+    return [
+        f"{count(figures.calls, 'call')}{failed}" if figures.calls else "",
+        f"{amount(figures.input)} input, {amount(figures.output)} output tokens" if tokens else "",
+        f"${figures.cost:,.2f}" if figures.cost is not None else "",
+    ]
+
+
+def _files(found: Outline) -> str:
+    """Name the files that were touched: those that were changed come first."""
+    named = list(dict.fromkeys(last_part(touch.path) for touch in found.files))
+    more = f" and {len(named) - MOST_FILES:,} more" if len(named) > MOST_FILES else ""
+    return ", ".join(named[:MOST_FILES]) + more
+
+
+def _strand(strand: Strand, asked: Asked) -> Iterator[Block]:
+    if strand.ending is not None:
+        yield Note(text=wording.REASONS[strand.ending], tone=Tone.BREAK)
+    time: int | None = None
+    for turn in strand.turns:
+        passed = gap(time, turn.time)
+        yield from passed
+        yield from _turn(turn, asked, is_dated=not passed and day(turn.time) != day(time))
+        time = turn.time or time
+    if strand.session is not None:
+        command = asked.command("show", strand.session)
+        yield Note(text=f"goes on in session {strand.session}", tone=Tone.WAY, command=command)
+
+
+def _turn(turn: Turn, asked: Asked, is_dated: bool) -> Iterator[Block]:
+    """Tell what was asked, what was done, who helped, what came of it, and where else it went."""
+    if turn.is_compacted:
+        yield Note(text=wording.REASONS[Reason.COMPACTED], tone=Tone.BREAK)
+    if turn.asked is not None:
+        yield message(Said(stored=turn.asked), most_lines=MOST_LINES, is_dated=is_dated)
+    # Attachments and the like are nothing that was done.
+    if done := folded(turn.steps):
+        yield Note(text=done, tone=Tone.STEPS)
+    yield from (_work(work, asked) for work in turn.agents)
+    if turn.outcome is not None:
+        is_first = turn.asked is None
+        yield message(Said(stored=turn.outcome), most_lines=MOST_LINES, is_dated=is_dated and is_first)
+    for branch in turn.branches:
+        yield _left(branch, asked)
+
+
+def _work(work: Work, asked: Asked) -> Note:
+    """Tell on a line what an agent was and how much it did."""
+    first = beginning(work)
+    number = steps(turn for strand in work.strands for turn in strand.turns)
+    done = f"{wording.agent(work.agent)}, {count(number, 'step')}"
+    return Note(text=done, tone=Tone.AGENT, command=asked.command("show", first) if first else None)
+
+
+def _left(branch: Strand, asked: Asked) -> Note:
+    """Tell on a line that the conversation also went another way."""
+    if branch.session is not None:
+        text, id = f"also went on in session {branch.session}", branch.session
+    else:
+        text, id = _beside(branch), branch.turns[0].record if branch.turns else ""
+    return Note(text=text, tone=Tone.WAY, command=asked.command("show", id) if id else None)
+
+
+def _beside(strand: Strand) -> str:
+    left = ", abandoned" if strand.is_abandoned else ""
+    return f"also went another way{left} ({count(len(strand.turns), 'turn')})"
