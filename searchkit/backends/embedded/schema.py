@@ -137,7 +137,7 @@ CREATE TABLE tellings (
   fields TEXT,
   PRIMARY KEY (part, file, line)
 ) WITHOUT ROWID;
-CREATE INDEX tellings_file ON tellings (file);
+CREATE INDEX tellings_file ON tellings (file, line);
 CREATE TABLE chunks (
   id INTEGER PRIMARY KEY,
   first_part INTEGER NOT NULL,
