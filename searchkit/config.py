@@ -21,17 +21,20 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     roots: tuple[Path, ...]
     index: Path
     are_roots_chosen: bool
+    model: str
+    models: Path
 
 
 def resolve(
     roots: Sequence[str] = (),
     index: str | None = None,
     environment: Mapping[str, str] = os.environ,
+    model: str | None = None,
 ) -> Settings:
-    """Decide roots and index directory.
+    """Decide roots, index directory and model, and where models are kept ready.
 
     The file is `searchkit/config.toml` in the user's configuration directory, with the keys
-    `roots` (a list of paths) and `index` (a path).
+    `roots` (a list of paths), `index` (a path) and `model` (a name or a path).
     """
     file = _config_file(environment)
     chosen = _roots(roots, environment, file)
@@ -39,6 +42,8 @@ def resolve(
         roots=tuple(_absolute(path, environment) for path in chosen or [DEFAULT_ROOT]),
         index=_absolute(_index(index, environment, file), environment),
         are_roots_chosen=bool(chosen),
+        model=str(model or environment.get("SEARCHKIT_MODEL") or file.get("model") or ""),
+        models=_user_directory("data", environment) / "searchkit-models",
     )
 
 

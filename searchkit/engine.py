@@ -7,6 +7,7 @@ index, so methods that need those import them.
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
@@ -14,18 +15,20 @@ from typing import TYPE_CHECKING, Self
 from msgspec.structs import replace
 
 from searchkit import config
-from searchkit.backends.base import Order
+from searchkit.backends.base import Order, Reach
 from searchkit.backends.embedded import EmbeddedBackend, layout
 from searchkit.dates import LOCAL
-from searchkit.errors import SourceError, UsageError
+from searchkit.errors import IndexModel, ModelFault, SourceError, UsageError
 from searchkit.query import understand
-from searchkit.questions import Condition, Filter, Query
+from searchkit.questions import Condition, Filter, Mode, Query
 from searchkit.results import Answer, Status
 from searchkit.retrieve import retrieve
 from searchkit.types import Behind, Counts, Figures, Finding, Grouping, Session, Standing
 
 if TYPE_CHECKING:
+    from searchkit.backends.base import Values
     from searchkit.conversations import Conversation, Outline, Thread
+    from searchkit.embed.base import Embedder
     from searchkit.ingest import Progress, Summary
     from searchkit.packs import Pack
     from searchkit.resume import Resumption
@@ -40,10 +43,14 @@ MOST_SESSIONS = 30
 class Engine:
     """An index and the roots it is made from; use it as a context manager."""
 
-    def __init__(self, index: str | Path | None = None, roots: Sequence[str | Path] = ()) -> None:
+    def __init__(
+        self, index: str | Path | None = None, roots: Sequence[str | Path] = (), model: str | None = None
+    ) -> None:
         """Take what is not given from the environment, the configuration file and the defaults."""
-        self.settings = config.resolve([str(root) for root in roots], None if index is None else str(index))
+        chosen = None if index is None else str(index)
+        self.settings = config.resolve([str(root) for root in roots], chosen, model=model)
         self._reader: EmbeddedBackend | None = None
+        self._embedder: Embedder | None = None
 
     def __enter__(self) -> Self:
         """Open nothing yet: what is needed is opened when it is."""
@@ -67,8 +74,9 @@ class Engine:
         on_wait: Callable[[str], None] = lambda holder: None,
         wait: bool = True,
         is_rebuild: bool = False,
+        with_vectors: bool = False,
     ) -> "Summary":
-        """Bring the index up to date with the roots."""
+        """Bring the index up to date with the roots, and with vectors where they are wanted and can be made."""
         from searchkit.backends.embedded.opening import open_to_write
         from searchkit.ingest import ingest
         from searchkit.sources.claude import ClaudeSource
@@ -77,18 +85,20 @@ class Engine:
         source = ClaudeSource(roots)
         with open_to_write(self.settings.index, wait, on_wait, is_rebuild) as backend:
             layout.remember_roots(self.settings.index, roots)
-            return ingest(source, backend, on_progress, is_rebuild)
+            summary = ingest(source, backend, on_progress, is_rebuild)
+            return self._with_vectors(backend, summary, on_progress) if with_vectors else summary
 
     def watch(
         self,
         on_progress: "Callable[[Progress], None] | None" = None,
         on_wait: Callable[[str], None] = lambda holder: None,
+        with_vectors: bool = False,
     ) -> "Iterator[Summary]":
         """Bring the index up to date now and whenever something below the roots changes, until interrupted."""
         from searchkit.watch import changes_below
 
         for _ in changes_below(self.roots):
-            yield self.index(on_progress, on_wait)
+            yield self.index(on_progress, on_wait, with_vectors=with_vectors)
 
     def search(
         self,
@@ -100,10 +110,23 @@ class Engine:
         is_grouped: bool = True,
         turns: int = 1,
         facets: Sequence[str] = (),
+        mode: Mode = Mode.HYBRID,
     ) -> Answer:
-        """Find what answers a question, best first; words are read as on the command line."""
+        """Find what answers a question, best first; words are read as on the command line.
+
+        Meaning is asked for where the index has vectors. Where they cannot be used, words alone answer, and
+        the answer says why, unless meaning alone was wanted.
+        """
         query = words if isinstance(words, Query) else understand(words, now=datetime.now(LOCAL), filters=filters)
-        return retrieve(self._open(), query, limit, order, is_grouped, turns, facets)
+        ask = partial(retrieve, self._open(), query, limit, order, is_grouped, turns, facets)
+        if mode is Mode.KEYWORD or (mode is Mode.HYBRID and not self._has_vectors()):
+            return ask()
+        try:
+            return ask(self._question(query), mode is Mode.HYBRID)
+        except (ModelFault, IndexModel) as fault:
+            if mode is Mode.SEMANTIC:
+                raise
+            return replace(ask(), wordless=f"{fault.message}; {fault.hint}")
 
     def context(
         self,
@@ -224,6 +247,7 @@ class Engine:
             files, size = behind.files, behind.bytes
         except SourceError as error:
             unreachable = error.message
+        covered = backend.covered() if self._has_vectors() else Reach(searchable=0, pending=0)
         return Status(
             index=str(self.settings.index),
             roots=[str(root) for root in self.roots],
@@ -232,6 +256,8 @@ class Engine:
             files_behind=files,
             bytes_behind=size,
             unreachable=unreachable,
+            embedded=covered.searchable,
+            to_embed=covered.pending,
         )
 
     def findings(self) -> Iterator[Finding]:
@@ -253,6 +279,43 @@ class Engine:
         if self._reader is not None:
             self._reader.close()
             self._reader = None
+
+    def _with_vectors(
+        self, backend: EmbeddedBackend, summary: "Summary", on_progress: "Callable[[Progress], None] | None"
+    ) -> "Summary":
+        """Embed what has no vector; that there is no model stops nothing."""
+        from searchkit.embedding import embed
+        from searchkit.ingest import Progress
+
+        def report(done: int, left: int) -> None:
+            if on_progress is not None:
+                on_progress(Progress(phase="meaning", done=done, left=left))
+
+        try:
+            embedded = embed(backend, self._model(), report)
+        except ModelFault as fault:
+            return replace(summary, wordless=f"{fault.message}; {fault.hint}")
+        return replace(summary, embedded=embedded)
+
+    def _has_vectors(self) -> bool:
+        """Say whether anything can be found by meaning; a look at the manifest, since all else takes seconds."""
+        return layout.remembered_embedding(self.settings.index) is not None
+
+    def _question(self, query: Query) -> "Values":
+        """Return the vector of the words of a question."""
+        if not self._has_vectors():
+            raise UsageError("there are no vectors yet, so nothing can be found by meaning", "run: searchkit index")
+        model = self._model()
+        self._open().adopt(model.identity)
+        wanted = (term.text for clause in query.clauses if not clause.is_excluded for term in clause.terms)
+        return model.embed_query(" ".join(wanted))
+
+    def _model(self) -> "Embedder":
+        if self._embedder is None:
+            from searchkit.embed.choose import choose
+
+            self._embedder = choose(self.settings.model, self.settings.models)
+        return self._embedder
 
     def _meant(self, uuid: str) -> str:
         """Find the record that an id or its beginning means, or say which could be."""

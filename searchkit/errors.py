@@ -4,12 +4,18 @@ SearchkitError
 ├── UsageError            what was asked makes no sense
 ├── SourceError           a root cannot be read at all
 │   └── RootMissing       no such root, or it holds no projects/
-└── IndexFault            the index cannot be used as it is
-    ├── IndexMissing      nothing has been indexed yet
-    ├── IndexVersion      written by another format version
-    ├── IndexBusy         another process is writing
-    ├── IndexDamaged      the store itself reports damage
-    └── IndexUnwritable   no permission, or the disk is full
+├── IndexFault            the index cannot be used as it is
+│   ├── IndexMissing      nothing has been indexed yet
+│   ├── IndexVersion      written by another format version
+│   ├── IndexModel        its vectors were made with another model
+│   ├── IndexBusy         another process is writing
+│   ├── IndexDamaged      the store itself reports damage
+│   └── IndexUnwritable   no permission, or the disk is full
+└── ModelFault            no vectors can be made; words are still searched
+    ├── ModelMissing      no such model here, or no network to fetch it by
+    ├── ModelDamaged      its files cannot be read, or are not those of a model
+    ├── ModelMismatch     it gives other vectors than it says
+    └── ModelTooLarge     not enough memory, whatever is tried
 """
 
 
@@ -52,6 +58,10 @@ class IndexVersion(IndexFault):
     """The index was written by another format version."""
 
 
+class IndexModel(IndexFault):
+    """The vectors in the index were made with another model."""
+
+
 class IndexBusy(IndexFault):
     """Another process is writing to the index."""
 
@@ -62,3 +72,23 @@ class IndexDamaged(IndexFault):
 
 class IndexUnwritable(IndexFault):
     """The index cannot be written: no permission, or the disk is full."""
+
+
+class ModelFault(SearchkitError):
+    """No vectors can be made; words are still searched."""
+
+
+class ModelMissing(ModelFault):
+    """There is no such model here, or no network to fetch it by."""
+
+
+class ModelDamaged(ModelFault):
+    """A model's files cannot be read, or are not those of a model."""
+
+
+class ModelMismatch(ModelFault):
+    """A model gives other vectors than it says."""
+
+
+class ModelTooLarge(ModelFault):
+    """There is not enough memory for the model, whatever is tried."""

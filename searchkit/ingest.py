@@ -30,7 +30,7 @@ class Progress(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Summary(msgspec.Struct, frozen=True, kw_only=True):
-    """What was read, and what could not be."""
+    """What was read, and what could not be; how many parts were given vectors, or why none could be."""
 
     files: int = 0
     bytes: int = 0
@@ -39,6 +39,8 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     skipped: dict[str, int] = {}
     left_out: dict[str, int] = {}
     failures: list[str] = []
+    embedded: int = 0
+    wordless: str = ""
 
 
 def ingest(

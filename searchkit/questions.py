@@ -15,6 +15,14 @@ class Match(StrEnum):
     REGEX = "regex"
 
 
+class Mode(StrEnum):
+    """Which channels are asked: words, meaning, or both."""
+
+    HYBRID = "hybrid"
+    KEYWORD = "keyword"
+    SEMANTIC = "semantic"
+
+
 class Term(msgspec.Struct, frozen=True, kw_only=True):
     """Something to look for, without the signs that say how."""
 

@@ -20,15 +20,22 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     files_behind: int
     bytes_behind: int
     unreachable: str | None = None
+    embedded: int = 0
+    to_embed: int = 0
 
 
 class Ranked(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """A hit with its place in the ranking: what its kind weighs, its own score, and the final one, with support."""
+    """A hit with its place in the ranking: what its kind weighs, its own score, and the final one, with support.
+
+    Where meaning was asked for, too, the own score is made of what words and meaning gave.
+    """
 
     hit: Hit
     weight: float
     own: float
     score: float
+    words: float | None = None
+    meaning: float | None = None
 
 
 class Passage(msgspec.Struct, frozen=True, kw_only=True):
@@ -60,7 +67,8 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
 
     `hidden` counts what only the filters kept away, `unseen` what a pattern was not tried on, `pending`
     the parts that are not searchable yet.
-    `missing` are the words that nothing holds, and `suggestions` words like them.
+    `missing` are the words that nothing holds, and `suggestions` words like them. `embedded` counts the
+    parts that could be found by meaning, where that was asked for; `wordless` says why it was not.
     """
 
     query: Query
@@ -68,6 +76,8 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     total: int
     parts: int
     pending: int
+    embedded: int = 0
+    wordless: str = ""
     hidden: int = 0
     unseen: int = 0
     missing: Sequence[str] = ()

@@ -2,12 +2,16 @@
 
 import time
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from searchkit import passage, rank, window
-from searchkit.backends.base import Backend, Order, Step, Stored
+from searchkit import meant, passage, rank, window
+from searchkit.backends.base import Backend, Found, Order, Step, Stored
 from searchkit.questions import Query
 from searchkit.results import Answer, Ranked, Result, Shown
 from searchkit.types import Kind
+
+if TYPE_CHECKING:
+    from searchkit.backends.base import Values
 
 # Over 398 MB of transcripts more than so many found nothing better in the first ten.
 CANDIDATES = 100
@@ -28,16 +32,20 @@ def retrieve(
     is_grouped: bool = True,
     turns: int = 1,
     facets: Sequence[str] = (),
+    question: "Values | None" = None,
+    has_words: bool = True,
 ) -> Answer:
-    """Answer a query."""
+    """Answer a query, by meaning too where the vector of the question is given, or by meaning alone."""
     started = time.perf_counter()
     if not (query.clauses or query.condition.filters or query.condition.periods):
         reach = backend.reach()
         return Answer(query=query, results=(), total=0, parts=reach.searchable, pending=reach.pending)
     candidates = max(CANDIDATES, limit)
     for _ in range(MOST_TRIES):
-        found = backend.keyword(query, candidates, order)
+        found = backend.keyword(query, candidates, order) if has_words else Found(hits=(), total=0)
         ranked = (rank.rank if order is Order.RELEVANCE else rank.as_found)(found.hits, query)
+        if question is not None and order is Order.RELEVANCE:
+            ranked = meant.ranked(backend, query, question, ranked, limit, has_words)
         groups = rank.by_session(ranked, limit, PASSAGES) if is_grouped else rank.one_by_one(ranked, limit)
         if len(groups) >= limit or len(found.hits) >= found.total or found.unseen:
             break
@@ -48,7 +56,8 @@ def retrieve(
     return Answer(
         query=query,
         results=results,
-        total=found.total,
+        total=max(found.total, len(results)),
+        embedded=0 if question is None else backend.covered().searchable,
         parts=reach.searchable,
         pending=reach.pending,
         hidden=found.hidden,

@@ -189,12 +189,17 @@ def _branch(found: Graph, at: str | None, several: Sequence[int], is_abandoned: 
 
 def _forks(backend: Backend, found: Graph, told: Sequence[int], session: str) -> Iterator[Branch]:
     """Yield the ways that go on in other sessions."""
+    others: dict[str, Graph] = {}
     for node in backend.offspring(told, session):
         start = found.nodes[node.parent] if node.parent is not None else None
-        if start is not None and node.key not in found.nodes:
-            own = [one for one in backend.members(node.session or "") if one.session == node.session]
-            ended = max((one.time for one in own if one.time), default=None)
-            yield Branch(at=start.uuid, first=node.uuid, records=len(own), ended=ended, session=node.session)
+        if start is None or node.key in found.nodes or node.session is None:
+            continue
+        if node.session not in others:
+            others[node.session] = graph(one for one in backend.members(node.session) if one.session == node.session)
+        own = others[node.session]
+        several = [own.nodes[one] for one in under(own, node.key)] if node.key in own.nodes else [node]
+        ended = max((one.time for one in several if one.time), default=None)
+        yield Branch(at=start.uuid, first=node.uuid, records=len(several), ended=ended, session=node.session)
 
 
 def _ending(found: Graph, first: int) -> Reason | None:

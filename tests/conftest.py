@@ -42,6 +42,8 @@ def run(home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pyt
     monkeypatch.setenv("SEARCHKIT_ROOTS", str(home.root))
     monkeypatch.setenv("SEARCHKIT_INDEX", str(tmp_path / "index"))
     monkeypatch.setenv("HOME", str(tmp_path))
+    # What has no need of vectors should not wait for them.
+    monkeypatch.setenv("SEARCHKIT_NO_VECTORS", "1")
 
     def run_command(*arguments: str) -> Answer:
         monkeypatch.setattr(sys, "argv", ["searchkit", *arguments])

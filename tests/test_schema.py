@@ -32,6 +32,18 @@ def test_first_build_that_was_killed_is_completed(tmp_path: Path) -> None:
     assert len(LATE_INDEXES) == len(late_indexes(tmp_path))
 
 
+def test_what_a_line_tells_is_found_by_the_line(tmp_path: Path) -> None:
+    """Each record of a fork asks for it; all that the file tells was looked at each time."""
+    with closing(EmbeddedBackend(tmp_path, is_writable=True)):
+        pass
+
+    with closing(sqlite3.connect(tmp_path / CATALOG)) as connection:
+        statement = "EXPLAIN QUERY PLAN SELECT part FROM tellings WHERE file = 1 AND line = 1"
+        (row,) = connection.execute(statement)
+
+    assert "(file=? AND line=?)" in row[3]
+
+
 def late_indexes(directory: Path) -> set[str]:
     """Name the late indexes that are there."""
     with closing(sqlite3.connect(directory / CATALOG)) as connection:

@@ -372,6 +372,21 @@ def test_call_is_told_though_its_result_begins_elsewhere(home: Home, indexed: In
     assert [(result["uuid"], answer["uuid"], 1, False)] == branches(found)
 
 
+def test_each_way_of_a_fork_has_its_own_length(home: Home, indexed: Indexed) -> None:
+    """A fork that was rewound leads off twice; each way was told to be as long as all that the fork holds."""
+    session, fork = home.session(SESSION), home.session(FORK)
+    asked, said = session.prompt("begin"), session.text("ready")
+    for record in (asked, said):
+        fork.line({**record, "sessionId": FORK, "forkedFrom": {"sessionId": SESSION, "messageUuid": record["uuid"]}})
+    left = fork.prompt("try this", parent=said["uuid"])
+    taken = fork.prompt("try that", parent=said["uuid"])
+    fork.text("tried")
+
+    found = must(indexed(), asked)
+
+    assert [(said["uuid"], left["uuid"], 1, False), (said["uuid"], taken["uuid"], 2, False)] == branches(found)
+
+
 def test_unknown_record_has_no_thread(home: Home, indexed: Indexed) -> None:
     """None is not an empty thread."""
     home.session(SESSION).prompt("begin")

@@ -11,6 +11,7 @@ from pathlib import Path
 from measure import corpora, indexing
 from measure.context import context
 from measure.corpora import MEGABYTE
+from measure.embedding import embedding
 from measure.expanding import expanding
 from measure.figures import Figure, say, table
 from measure.first import first
@@ -35,6 +36,7 @@ MEASUREMENTS: dict[str, Callable[[Subject], list[Figure]]] = {
     "again": indexing.again,
     "line": indexing.line,
     "sizes": sizes,
+    "embedding": embedding,
 }
 # What another one compares with.
 NEEDED = {"index": ("floor", "ratios"), "catalog": ("floor", "ratios")}

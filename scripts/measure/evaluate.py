@@ -16,6 +16,7 @@ from typing import Any
 
 from searchkit import Engine
 from searchkit.errors import SearchkitError
+from searchkit.questions import Mode
 
 DEPTH = 10
 # More than ten hits, since several can be of one message.
@@ -29,7 +30,7 @@ def main() -> int:
     queries = [json.loads(line) for line in arguments.queries.read_text(encoding="utf-8").splitlines() if line.strip()]
     started = time.perf_counter()
     with Engine(arguments.index) as engine:
-        runs = {query["id"]: _ask(engine, query["query"]) for query in queries}
+        runs = {query["id"]: _ask(engine, query["query"], Mode(arguments.mode)) for query in queries}
     seconds = time.perf_counter() - started
     if arguments.run:
         lines = (json.dumps({"id": id, "results": results}) + "\n" for id, results in runs.items())
@@ -68,8 +69,8 @@ def measures(ranked: Sequence[str], gold: set[str]) -> list[float]:
     return [*hits, len(places) / len(gold), 1 / first if first else 0.0, gained / ideal]
 
 
-def _ask(engine: Engine, question: str) -> list[dict[str, Any]]:
-    found = engine.search(question, HITS, is_grouped=False, turns=0)
+def _ask(engine: Engine, question: str, mode: Mode) -> list[dict[str, Any]]:
+    found = engine.search(question, HITS, is_grouped=False, turns=0, mode=mode)
     return [
         {"uuid": one.best.stored.part.uuid, "session": one.best.stored.link.places[0].session} for one in found.results
     ]
@@ -80,7 +81,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("queries", type=Path, help="labelled questions, a line of JSON each")
     parser.add_argument("--index", required=True, help="the index to ask")
     parser.add_argument("--run", type=Path, help="write what was found for each question, a line of JSON each")
-    parser.add_argument("--mode", choices=["keyword"], default="keyword", help="which channels are asked")
+    parser.add_argument("--mode", choices=[mode.value for mode in Mode], default="hybrid", help="what is asked for")
     return parser.parse_args()
 
 

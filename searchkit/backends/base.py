@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 
@@ -22,6 +22,13 @@ from searchkit.types import (
     Session,
     Usage,
 )
+
+if TYPE_CHECKING:
+    # A search for words must not wait for it.
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Values = NDArray[np.float32]
 
 
 class Entry(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
@@ -80,6 +87,30 @@ class Hit(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     is_agents: bool
     score: float
     coverage: float
+
+
+class Vector(msgspec.Struct, frozen=True, kw_only=True, eq=False):
+    """Where the text of a part lies among all meanings, or a piece of it; piece 0 is the text itself.
+
+    The feature is what a cosine with it counts times, for what kind of saying the text is.
+    """
+
+    key: int
+    piece: int = 0
+    values: "Values"
+    feature: float = 1.0
+
+
+class Near(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """A part whose meaning is near to what was asked, by its best piece: the cosine, and that piece's feature."""
+
+    key: int
+    kind: Kind
+    session: int
+    time: int | None
+    is_agents: bool
+    cosine: float
+    feature: float
 
 
 class Step(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -144,7 +175,7 @@ class Found(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Reach(msgspec.Struct, frozen=True, kw_only=True):
-    """How many parts can be found by their words, and how many are still to be indexed."""
+    """How many parts can be found, by their words or by their meaning, and how many not yet."""
 
     searchable: int
     pending: int
@@ -198,6 +229,31 @@ class Backend(Protocol):
     def reach(self) -> Reach:
         """Count the parts that a search for words reaches, and those that it does not reach yet."""
 
+    def adopt(self, identity: msgspec.Struct, /) -> None:
+        """Keep and ask for vectors of the embedder with this identity from now on.
+
+        Vectors of another embedder are an error for who only reads. Who writes makes his own beside
+        them, and they are what others find until these are complete.
+        """
+
+    def lacking(self, limit: int, /) -> Mapping[int, Stored]:
+        """Return the parts that should have a vector and have none, by key, those worth most and newest first."""
+
+    def keep(self, vectors: Sequence[Vector], /) -> None:
+        """Keep vectors, all pieces of a part at once; a part that is gone or has its vector is left out."""
+
+    def tidy(self) -> None:
+        """Bring the vectors into the shape in which they are found fastest, and let complete ones be found."""
+
+    def covered(self) -> Reach:
+        """Count the parts that a search for meaning reaches, and those that it should reach and does not yet."""
+
+    def nearest(self, values: "Values", condition: Condition, limit: int, /) -> list[Near]:
+        """Return, of the parts that a condition means, those nearest to a unit vector."""
+
+    def vectors(self, keys: Sequence[int], /) -> Mapping[int, Sequence[Vector]]:
+        """Return the vectors of parts, piece by piece; a part without any is left out."""
+
     def part(self, part_id: str, /) -> Stored | None:
         """Return one part by its id, `<uuid>#<block>`."""
 
@@ -246,6 +302,9 @@ class Backend(Protocol):
 
     def callers(self, calls: Sequence[str], /) -> Mapping[str, str]:
         """Return the uuid of the record that made each of these tool calls; a missing one is left out."""
+
+    def calls(self, keys: Sequence[int], /) -> Mapping[int, int]:
+        """Return the part of the call that each of these results is of; one that is not known is left out."""
 
     def session_parts(self, session: str, agent: str | None = None, /) -> Iterator[Stored]:
         """Yield the parts of a session, or of one of its agents, in order; repeats included."""

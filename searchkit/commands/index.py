@@ -4,7 +4,7 @@ import click
 
 from searchkit.commands import WENT_WRONG
 from searchkit.commands.options import common, root_option
-from searchkit.commands.printing import complain, print_json, print_lines
+from searchkit.commands.printing import complain, print_json, print_lines, warn
 from searchkit.engine import Engine
 from searchkit.errors import SourceError
 from searchkit.ingest import Summary
@@ -20,7 +20,13 @@ MOST_FAILURES = 10
 @common
 @root_option
 @click.option("--watch", is_flag=True, help="Stay, and follow changes; --json then prints a value per pass.")
-@click.option("--no-vectors", is_flag=True, help="Index words only, as every run does so far.")
+@click.option(
+    "--no-vectors",
+    is_flag=True,
+    envvar="SEARCHKIT_NO_VECTORS",
+    help="Index words only; what was embedded before stays.",
+)
+@click.option("--model", metavar="NAME", help="Embed with this model of sentence-transformers, by name or path.")
 @click.option(
     "--rebuild", is_flag=True, help="Read everything anew; what is no longer on disk is kept if the index can be read."
 )
@@ -31,15 +37,16 @@ def index(
     roots: tuple[str, ...],
     watch: bool,
     no_vectors: bool,
+    model: str | None,
     rebuild: bool,
     no_wait: bool,
 ) -> int:
     """Bring the index up to date."""
-    with Engine(index, roots) as engine:
+    with Engine(index, roots, model) as engine:
         if watch:
-            return _watch(engine, as_json)
+            return _watch(engine, as_json, not no_vectors)
         with Bar() as bar:
-            done = engine.index(bar.update, _say_who_writes, not no_wait, rebuild)
+            done = engine.index(bar.update, _say_who_writes, not no_wait, rebuild, not no_vectors)
         _show_summary(done, bar.seconds, as_json)
         if not engine.counts().files:
             places = ", ".join(str(root / "projects") for root in engine.roots)
@@ -47,11 +54,11 @@ def index(
     return WENT_WRONG if done.failures else 0
 
 
-def _watch(engine: Engine, as_json: bool) -> int:
+def _watch(engine: Engine, as_json: bool, with_vectors: bool) -> int:
     """Follow changes until interrupted; the first pass says what there was to read, later ones what came."""
     passes = 0
     with Bar() as bar:
-        for done in engine.watch(bar.update, _say_who_writes):
+        for done in engine.watch(bar.update, _say_who_writes, with_vectors):
             bar.clear()
             if not passes or done.files or done.gone:
                 _show_summary(done, bar.seconds, as_json)
@@ -67,6 +74,8 @@ def _show_summary(done: Summary, seconds: float, as_json: bool) -> None:
         print_json(json.summary(done, seconds))
     else:
         print_lines(terminal.summary(done, seconds))
+    if done.wordless:
+        warn(f"found by words only: {one_line(done.wordless)}")
     for failure in done.failures[:MOST_FAILURES]:
         complain(f"not read: {one_line(failure)}")
     if done.failures:

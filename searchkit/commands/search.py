@@ -14,12 +14,14 @@ from searchkit.commands.asking import Question, filter_options, understood, word
 from searchkit.commands.last import remember
 from searchkit.commands.many import answers
 from searchkit.commands.options import common
-from searchkit.commands.printing import print_json, print_json_lines, print_lines, width
+from searchkit.commands.printing import print_json, print_json_lines, print_lines, warn, width
 from searchkit.engine import Engine
 from searchkit.errors import SourceError, UsageError
+from searchkit.questions import Mode
 from searchkit.render import answer, answer_json, empty
+from searchkit.render.plain import one_line
 
-MODES = ("hybrid", "keyword", "semantic")
+MODES = [mode.value for mode in Mode]
 # Given the enumeration itself, click would want the names of its members.
 ORDERS = [order.value for order in Order]
 
@@ -29,7 +31,7 @@ ORDERS = [order.value for order in Order]
 @words_argument(is_required=False)
 @filter_options
 @click.option(
-    "--mode", type=click.Choice(MODES), default="hybrid", help="Which channels are asked: words alone, so far."
+    "--mode", type=click.Choice(MODES), default="hybrid", help="Ask for words, for meaning (semantic), or for both."
 )
 @click.option("--limit", default=10, show_default=True, type=click.IntRange(1, 1000), help="How many results.")
 @click.option(
@@ -68,13 +70,18 @@ def search(
     WORDS are words, "exact phrases", -excluded (or NOT excluded), this OR that, prefix*, fuzzy~, /pattern/, and filters
     such as project:shop, kind:prompt, after:7d.
     """
-    if mode == "semantic":
-        raise UsageError("there are no vectors yet, so nothing can be found by meaning", "use --mode keyword")
     with Engine(index) as engine:
         if queries is not None:
             if words or facets:
                 raise UsageError("--queries takes its words from the file, and counts no facets", "leave them out")
-            ask = partial(engine.search, limit=limit, order=Order(sort), is_grouped=group == "session", turns=turns)
+            ask = partial(
+                engine.search,
+                limit=limit,
+                order=Order(sort),
+                is_grouped=group == "session",
+                turns=turns,
+                mode=Mode(mode),
+            )
             print_json_lines(answers(ask, queries, filters, full))
             return 0
         query = understood(words, filters)
@@ -87,9 +94,12 @@ def search(
             is_grouped=group != "none",
             turns=turns,
             facets=[name.strip() for name in facets.split(",") if name.strip()],
+            mode=Mode(mode),
         )
+        if found.wordless:
+            warn(f"found by words only: {one_line(found.wordless)}")
         if as_json:
-            print_json(answer_json.answer(found, "keyword", full))
+            print_json(answer_json.answer(found, mode, full))
         else:
             if found.results:
                 remember(engine.settings.index, found.results)

@@ -141,12 +141,15 @@ def _coloured(name: str, shown: Shown) -> str:
 
 
 def _why(shown: Shown) -> str:
-    hit, weight = shown.ranked.hit, shown.ranked.weight
-    of_words = f"{hit.score:.3f} of the highest possible"
-    own = f"{of_words} x {weight:.2f} as {hit.kind.value} x {hit.coverage:.0%} covered ^ 0.5"
-    if shown.ranked.score == shown.ranked.own:
-        return f"{shown.ranked.score:.3f} = {own}"
-    return f"{shown.ranked.score:.3f} with the support of its session and neighbours, {shown.ranked.own:.3f} = {own}"
+    """Say what a result's score is made of."""
+    hit, ranked = shown.ranked.hit, shown.ranked
+    words = f"{hit.score:.3f} of the highest possible x {ranked.weight:.2f} as {hit.kind.value}"
+    own = f"{words} x {hit.coverage:.0%} covered ^ 0.5"
+    if ranked.meaning is not None:
+        own = f"words {ranked.words or 0:.3f} ({own}) and meaning {ranked.meaning:.3f}"
+    if ranked.score == ranked.own:
+        return f"{ranked.score:.3f} = {own}"
+    return f"{ranked.score:.3f} with the support of its session and neighbours, {ranked.own:.3f} = {own}"
 
 
 def facets(found: Answer, width: int) -> Iterator[str]:

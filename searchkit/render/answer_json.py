@@ -19,7 +19,7 @@ def answer(found: Answer, mode: str = "keyword", is_full: bool = False) -> Field
     """Show the answer to a search."""
     return {
         "query": {"text": found.query.text, "mode": mode, "filters": filters(found.query.condition)},
-        "coverage": {"parts": found.parts, "embedded": 0, "behind": found.pending},
+        "coverage": {"parts": found.parts, "embedded": found.embedded, "behind": found.pending},
         "total": found.total,
         "took_ms": round(found.seconds * 1000),
         "results": results(found.results, is_full),
@@ -54,7 +54,7 @@ def _result(rank: int, result: Result, is_full: bool) -> Fields:
     return {
         "rank": rank,
         "score": round(best.ranked.score, 4),
-        "channels": {"keyword": round(best.ranked.hit.score, 4)},
+        "channels": _channels(best),
         **_shown(best),
         "session": home.session,
         "agent": home.agent,
@@ -67,6 +67,13 @@ def _result(rank: int, result: Result, is_full: bool) -> Fields:
         "others": [_shown(other) for other in result.others],
         "resume": resume.command(session) if session else None,
     }
+
+
+def _channels(shown: Shown) -> Fields:
+    """Show what each channel that was asked gave."""
+    meaning = shown.ranked.meaning
+    channels: Fields = {"keyword": round(shown.ranked.hit.score, 4)}
+    return channels if meaning is None else channels | {"semantic": round(meaning, 4)}
 
 
 def _shown(shown: Shown) -> Fields:

@@ -79,6 +79,7 @@ def summary(done: "Summary", seconds: float) -> Fields:
         "skipped": dict(done.skipped),
         "left_out": dict(done.left_out),
         "failures": list(done.failures),
+        "embedded": done.embedded,
         "seconds": round(seconds, 2),
     }
 
@@ -91,6 +92,7 @@ def status(found: Status) -> Fields:
         "counts": msgspec.to_builtins(found.counts),
         "index_bytes": found.index_bytes,
         "behind": None if found.unreachable else {"files": found.files_behind, "bytes": found.bytes_behind},
+        "meaning": {"embedded": found.embedded, "to_embed": found.to_embed},
         "unreachable": found.unreachable,
     }
 

@@ -69,10 +69,12 @@ def unknown(found: Iterable[Unknown]) -> Iterator[str]:
 
 def summary(done: "Summary", seconds: float) -> Iterator[str]:
     """Show what an index run did, what it left out, and what it could not read."""
-    if not (done.files or done.gone or done.failures):
+    if not (done.files or done.gone or done.failures or done.embedded):
         yield "Everything is up to date."
         return
     yield (f"Read {count(done.files, 'file')}, {size(done.bytes)}, {count(done.records, 'record')} in {seconds:.1f} s.")
+    if done.embedded:
+        yield f"Embedded {count(done.embedded, 'part')}, to be found by meaning, too."
     if done.gone:
         gone = count(done.gone, "file")
         yield f"{gone} no longer there; what was read of it stays in the index until searchkit prune --gone."
@@ -100,6 +102,9 @@ def status(found: Status) -> Iterator[str]:
         yield f"{'':{LABEL_WIDTH}}{number:>10,}  {kind}"
     if counts.noise:
         yield f"{'noise':{LABEL_WIDTH}}" + _listed(counts.noise)
+    if found.embedded or found.to_embed:
+        wanting = f", {found.to_embed:,} still to be embedded" if found.to_embed else ""
+        yield f"{'meaning':{LABEL_WIDTH}}{count(found.embedded, 'part')} can be found by it{wanting}"
     if found.unreachable:
         yield f"{'behind':{LABEL_WIDTH}}unknown: {found.unreachable}"
     elif found.files_behind:

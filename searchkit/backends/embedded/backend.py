@@ -1,4 +1,4 @@
-"""The embedded backend: the catalog, and the keyword index that derives from it and follows it."""
+"""The embedded backend: the catalog, and the keyword index and the vectors that derive from it and follow it."""
 
 import logging
 import shutil
@@ -13,12 +13,13 @@ import msgspec
 from searchkit.backends.base import Found, Order, Reach, Stored
 from searchkit.backends.embedded import checking, finding, reading
 from searchkit.backends.embedded.asking import rows_in
-from searchkit.backends.embedded.catalog import Catalog
 from searchkit.backends.embedded.counting import facet
+from searchkit.backends.embedded.joining import within
 from searchkit.backends.embedded.keyword import Indexed, Keyword
 from searchkit.backends.embedded.layout import KEYWORD
 from searchkit.backends.embedded.marking import marks
 from searchkit.backends.embedded.matching import Matcher
+from searchkit.backends.embedded.meaning import Meaning
 from searchkit.backends.embedded.narrowing import Narrowing
 from searchkit.backends.embedded.schema import SIDECHAIN
 from searchkit.backends.embedded.spelling import similar
@@ -42,14 +43,13 @@ FROM parts JOIN records ON records.id = record WHERE repeats IS NULL AND
 """
 
 
-class EmbeddedBackend(Catalog):
+class EmbeddedBackend(Meaning):
     """A catalog that can be searched."""
 
     def __init__(self, directory: Path, is_writable: bool = False) -> None:
         """Open what is in `directory`."""
         super().__init__(directory, is_writable)
         self._keyword_directory = directory / KEYWORD
-        self._is_writable = is_writable
         self._keyword: Keyword | None = None
         # The highest part that was handed to the keyword index, and what of it is not committed yet.
         self._handed = 0
@@ -69,16 +69,10 @@ class EmbeddedBackend(Catalog):
         """Bring the derived stores up to date with the catalog; told are parts done and parts left."""
         keyword = self._open_keyword()
         keyword.refresh()
-        pending, done = self.reach().pending, 0
-        if not self._uncommitted and not pending:
-            return
-        # Killed while words are made anew, it goes on where it was, and what is done can be searched.
-        while handed := self._hand_over():
-            self._commit()
-            done += handed
-            on_progress(done, max(0, pending - done))
-        self._commit()
-        keyword.finish()
+        pending = self.reach().pending
+        if self._uncommitted or pending:
+            self._follow_words(keyword, pending, on_progress)
+        self._follow_vectors()
 
     def reach(self) -> Reach:
         """Count the parts that a search for words reaches, and those that it does not reach yet."""
@@ -101,18 +95,13 @@ class EmbeddedBackend(Catalog):
                 yield Finding(kind="index: words missing", file=place, line=0, detail=detail)
 
     def drop_derived(self) -> None:
-        """Throw the derived stores away; `follow` makes them anew from the catalog."""
-        self._release_keyword()
-        shutil.rmtree(self._keyword_directory, ignore_errors=True)
-        if self._keyword_directory.exists():
-            # Whoever forgets a session must know that its words are still there.
-            raise IndexUnwritable(
-                f"cannot remove {self._keyword_directory}", "give yourself permission there, then run this again"
-            )
+        """Throw the derived stores away; they are made anew from the catalog."""
+        self._drop_words()
+        self._drop_vectors()
 
     def forget(self, sessions: Sequence[str], /) -> None:
         """Remove sessions and all that only they hold; first of all the words of the derived stores."""
-        self.drop_derived()
+        self._drop_words()
         super().forget(sessions)
 
     def keyword(self, query: Query, limit: int, order: Order = Order.RELEVANCE, /) -> Found:
@@ -164,6 +153,25 @@ class EmbeddedBackend(Catalog):
         self._release_keyword()
         super().close()
 
+    def _follow_words(self, keyword: Keyword, pending: int, on_progress: Callable[[int, int], None]) -> None:
+        done = 0
+        # Killed while words are made anew, it goes on where it was, and what is done can be searched.
+        while handed := self._hand_over():
+            self._commit()
+            done += handed
+            on_progress(done, max(0, pending - done))
+        self._commit()
+        keyword.finish()
+
+    def _drop_words(self) -> None:
+        self._release_keyword()
+        shutil.rmtree(self._keyword_directory, ignore_errors=True)
+        if self._keyword_directory.exists():
+            # Whoever forgets a session must know that its words are still there.
+            raise IndexUnwritable(
+                f"cannot remove {self._keyword_directory}", "give yourself permission there, then run this again"
+            )
+
     def _matching(self, query: Query, demands: checking.Demands, order: Order, ends_at: float) -> Found:
         """Keep the hits whose texts match; the index only knew that they hold pieces of the patterns."""
         if order is Order.RELEVANCE and demands.is_for_patterns_only:
@@ -192,8 +200,8 @@ class EmbeddedBackend(Catalog):
         narrowing = []
         if query.condition.filters or query.condition.periods:
             with self._reading():
-                narrow = Narrowing(self._connection, self._unpacker, keyword.schema, self._kept().meant)
-                narrowing = narrow.clauses(query.condition)
+                narrow = Narrowing(self._connection, self._unpacker, self._kept().meant)
+                narrowing = within(keyword.schema, narrow.bounds(query.condition))
         return finding.Search(searcher, keyword.schema, asked, narrowing)
 
     def _has_words(self) -> bool:
@@ -238,6 +246,7 @@ class EmbeddedBackend(Catalog):
         keyword.commit()
         if stale:
             with self._transaction():
+                self._pass_on_stale()
                 self._connection.execute("DELETE FROM stale")
         self._uncommitted = 0
         self._committed_at = time.monotonic()
@@ -262,7 +271,7 @@ class EmbeddedBackend(Catalog):
             log.warning("the keyword index is ahead of the catalog, and is made anew from it")
         except IndexDamaged as damage:
             log.warning("%s; it is made anew from the catalog", damage.message)
-        self.drop_derived()
+        self._drop_words()
 
     def _open_keyword(self) -> Keyword:
         if self._keyword is None:

@@ -182,6 +182,11 @@ class Catalog:
         with self._reading():
             return nodes.callers(self._connection, calls)
 
+    def calls(self, keys: Sequence[int], /) -> dict[int, int]:
+        """Return the part of the call that each of these results is of; one that is not known is left out."""
+        with self._reading():
+            return nodes.calls(self._connection, keys)
+
     def session_parts(self, session: str, agent: str | None = None, /) -> Iterator[Stored]:
         """Yield the parts of a session, or of one of its agents, in order; repeats included."""
         with self._reading():

@@ -8,8 +8,7 @@ from datetime import datetime
 from searchkit.backends.embedded import sessions as telling
 from searchkit.backends.embedded.asking import rows_in
 from searchkit.backends.embedded.finding import Search, wanted
-from searchkit.backends.embedded.keyword import IS_ERROR, IS_SIDECHAIN
-from searchkit.backends.embedded.schema import KINDS, ROLES
+from searchkit.backends.embedded.schema import IS_ERROR, IS_SIDECHAIN, KINDS, ROLES
 from searchkit.backends.embedded.texts import Unpacker
 from searchkit.errors import UsageError
 from searchkit.types import Kind

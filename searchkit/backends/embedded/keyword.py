@@ -14,13 +14,13 @@ from typing import NamedTuple
 import tantivy
 
 from searchkit.backends.embedded.analysis import ANALYZER, prepared
+from searchkit.backends.embedded.layout import private
+from searchkit.backends.embedded.schema import IS_ERROR, IS_SIDECHAIN
 from searchkit.errors import IndexDamaged, IndexMissing, IndexUnwritable
 
 TEXT = "text"
 # Whole numbers by which parts are filtered, counted and sorted.
 NUMBERS = ("part", "kind", "role", "session", "tool", "context", "agent", "state", "time")
-# What `state` says of a part.
-IS_ERROR, IS_SIDECHAIN = 1, 2
 # The heap bounds what is held before a flush. With two threads, indexing beside reading took no less time.
 HEAP_BYTES = 48 << 20
 _ANALYZER_NAME = "searchkit"
@@ -64,7 +64,7 @@ class Keyword:
         self.searcher = self.refresh()
 
     def _made(self) -> tantivy.Index:
-        with _private():
+        with private():
             return tantivy.Index(_schema(), path=str(self._directory), reuse=True)
 
     def _opened(self) -> tantivy.Index:
@@ -131,7 +131,7 @@ class Keyword:
 
     def _open_writer(self) -> tantivy.IndexWriter:
         if self._writer is None:
-            with _private(), self._trouble():
+            with private(), self._trouble():
                 self._writer = self._index.writer(heap_size=HEAP_BYTES, num_threads=1)
             # Its threads make files whenever they like, in the mode that the process grants.
             self._umask = os.umask(0o077)
@@ -182,16 +182,6 @@ def _document(part: Indexed) -> tantivy.Document:
     if part.is_sidechain:
         document.add_integer("state", IS_SIDECHAIN)
     return document
-
-
-@contextmanager
-def _private() -> Iterator[None]:
-    """Let only the owner read what is made meanwhile; Tantivy takes the mode that the process grants."""
-    before = os.umask(0o077)
-    try:
-        yield
-    finally:
-        os.umask(before)
 
 
 def _schema() -> tantivy.Schema:

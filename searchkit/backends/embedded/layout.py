@@ -2,8 +2,10 @@
 
 import logging
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import orjson
 
@@ -18,6 +20,7 @@ MANIFEST = "manifest.json"
 NEW_MANIFEST = "manifest.new"
 LOCK = "lock"
 KEYWORD = "keyword"
+VECTORS = "vectors"
 ASIDE = "aside"
 
 
@@ -39,17 +42,44 @@ def prepare(directory: Path) -> None:
 
 def remember_roots(directory: Path, roots: Sequence[Path]) -> None:
     """Keep in the manifest what the index is made from."""
-    written = orjson.dumps({"format": FORMAT, "roots": [str(root) for root in roots]}, option=orjson.OPT_INDENT_2)
-    if written != (directory / MANIFEST).read_bytes():
-        write_private(directory / MANIFEST, written)
+    _remember(directory, "roots", [str(root) for root in roots])
 
 
 def remembered_roots(directory: Path) -> tuple[Path, ...]:
     """Return what the index was made from last, or nothing where that is not known."""
     try:
-        return tuple(map(Path, orjson.loads((directory / MANIFEST).read_bytes()).get("roots", ())))
-    except (OSError, ValueError, TypeError, AttributeError):
+        return tuple(map(Path, _manifest(directory).get("roots", ())))
+    except TypeError:
         return ()
+
+
+def remember_embedding(directory: Path, embedding: dict[str, Any] | None) -> None:
+    """Keep in the manifest what the vectors that are searched were made with."""
+    _remember(directory, "embedding", embedding)
+
+
+def remembered_embedding(directory: Path) -> dict[str, Any] | None:
+    """Return what the vectors that are searched were made with, or None where there are none."""
+    embedding = _manifest(directory).get("embedding")
+    return embedding if isinstance(embedding, dict) else None
+
+
+def _remember(directory: Path, name: str, value: object) -> None:
+    manifest = {**_manifest(directory), "format": FORMAT, name: value}
+    written = orjson.dumps(
+        {key: kept for key, kept in manifest.items() if kept is not None}, option=orjson.OPT_INDENT_2
+    )
+    if written != (directory / MANIFEST).read_bytes():
+        write_private(directory / MANIFEST, written)
+
+
+def _manifest(directory: Path) -> dict[str, Any]:
+    """Return what the manifest says, or nothing where it cannot be read."""
+    try:
+        manifest = orjson.loads((directory / MANIFEST).read_bytes())
+    except (OSError, ValueError):
+        return {}
+    return manifest if isinstance(manifest, dict) else {}
 
 
 def make_directory(directory: Path) -> None:
@@ -102,6 +132,16 @@ def write_private(path: Path, content: bytes) -> None:
     create_private(beside)
     beside.write_bytes(content)
     beside.replace(path)
+
+
+@contextmanager
+def private() -> Iterator[None]:
+    """Let only the owner read what is made meanwhile; stores make files in the mode that the process grants."""
+    before = os.umask(0o077)
+    try:
+        yield
+    finally:
+        os.umask(before)
 
 
 def set_aside(directory: Path, stamp: str) -> None:

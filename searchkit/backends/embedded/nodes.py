@@ -87,6 +87,14 @@ WHERE kind = {KINDS.index(Kind.TOOL_CALL)} AND call IN"""
     return {call: uuid_text(uuid) for call, _, uuid in found}
 
 
+def calls(connection: sqlite3.Connection, keys: Sequence[int]) -> dict[int, int]:
+    """Return the part of the call that each of these results is of."""
+    statement = f"""SELECT results.id, calls.id FROM parts AS results JOIN parts AS calls
+  ON calls.call = results.call AND calls.kind = {KINDS.index(Kind.TOOL_CALL)} WHERE results.id IN"""
+    # What an agent says is repeated in the progress of its caller; the first of equals is the call itself.
+    return dict(sorted(set(rows_in(connection, statement, keys)), reverse=True))
+
+
 def step(row: Sequence[Any]) -> Step:
     """Make a step of its columns."""
     key, uuid, kind, role, tool, call, is_error, path = row

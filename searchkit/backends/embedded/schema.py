@@ -137,7 +137,7 @@ CREATE TABLE tellings (
   fields TEXT,
   PRIMARY KEY (part, file, line)
 ) WITHOUT ROWID;
-CREATE INDEX tellings_file ON tellings (file);
+CREATE INDEX tellings_file ON tellings (file, line);
 CREATE TABLE chunks (
   id INTEGER PRIMARY KEY,
   first_part INTEGER NOT NULL,
@@ -212,6 +212,9 @@ LATE_INDEXES = (
     "CREATE INDEX IF NOT EXISTS parts_call ON parts (call) WHERE call IS NOT NULL",
     "CREATE INDEX IF NOT EXISTS parts_repeats ON parts (repeats) WHERE repeats IS NOT NULL",
 )
+
+# What `state` says of a part in the stores that derive from the catalog.
+IS_ERROR, IS_SIDECHAIN = 1, 2
 
 # Flags of a record.
 SIDECHAIN = 1

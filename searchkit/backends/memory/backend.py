@@ -12,6 +12,7 @@ from searchkit.backends.base import Batch, Entry, Found, Holding, Node, Order, R
 from searchkit.backends.memory import census, figures, finding, nodes, settle
 from searchkit.backends.memory import sessions as listing
 from searchkit.backends.memory.held import DATED, TRANSCRIPTS, File, Sighting, Sightings, link, parts, ranked
+from searchkit.backends.memory.meaning import Meaning
 from searchkit.backends.memory.settle import Key, key
 from searchkit.questions import Condition, Query
 from searchkit.types import (
@@ -31,13 +32,14 @@ from searchkit.types import (
 )
 
 
-class MemoryBackend:
+class MemoryBackend(Meaning):
     """A store that lives as long as its object."""
 
     preparation = None
 
     def __init__(self) -> None:
         """Begin with nothing."""
+        super().__init__()
         self._files: dict[str, File] = {}
         self._records: dict[str, Sightings] = {}
         self._facts: dict[tuple[str, str, str, str | None], Fact] = {}
@@ -67,7 +69,8 @@ class MemoryBackend:
             self._drop(dropped)
 
     def follow(self, on_progress: Callable[[int, int], None] = lambda done, left: None, /) -> None:
-        """Do nothing: nothing derives from what is kept."""
+        """Do nothing for words, which derive from nothing; vectors of what is gone go."""
+        self._forget_vectors()
 
     def reach(self) -> Reach:
         """Count the parts that a search reaches, which is all of them."""
@@ -173,6 +176,14 @@ class MemoryBackend:
         ranked = sorted(made, key=lambda one: (one.link.standing, one.link.uuid), reverse=True)
         return {one.part.call or "": one.link.uuid for one in ranked}
 
+    def calls(self, keys: Sequence[int], /) -> dict[int, int]:
+        """Return the part of the call that each of these results is of; one that is not known is left out."""
+        known = dict(self._keyed())
+        made = {
+            one.part.call: key for key, one in sorted(known.items(), reverse=True) if one.part.kind is Kind.TOOL_CALL
+        }
+        return {key: made[call] for key in keys if (call := known[key].part.call) in made}
+
     def session_parts(self, session: str, agent: str | None = None, /) -> Iterator[Stored]:
         """Yield the parts of a session, or of one of its agents, in order; repeats included."""
         for place in nodes.places(self._records, session, agent):
@@ -235,6 +246,7 @@ class MemoryBackend:
                     del self._files[path]
         for session in sessions:
             self._spans.pop(session, None)
+        self._forget_vectors()
 
     def close(self) -> None:
         """Do nothing: there is nothing to release."""

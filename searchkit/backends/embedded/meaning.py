@@ -1,0 +1,247 @@
+"""The catalog with vectors of its parts, which derive from it, cost most to make, and are never made twice.
+
+What is missing is what the catalog has and the vectors have not; nothing is counted, so that a crash, a
+deletion or another model cannot leave the two out of step.
+"""
+
+import shutil
+from collections.abc import Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import orjson
+
+from searchkit.backends.base import Near, Reach, Stored, Vector
+from searchkit.backends.embedded import layout, reading, worthy
+from searchkit.backends.embedded.catalog import Catalog, Kept
+from searchkit.backends.embedded.narrowing import Narrowing
+from searchkit.errors import IndexModel, IndexUnwritable, UsageError
+from searchkit.questions import Condition
+
+if TYPE_CHECKING:
+    from array import array
+
+    from searchkit.backends.base import Values
+    from searchkit.backends.embedded.vector import Vectors
+
+# Parts whose rows are looked at together when the catalog says that they changed.
+AT_ONCE = 1_000
+# What changed or went since the vectors took note, as `stale` is for words.
+_STALE_VECTORS = "CREATE TABLE IF NOT EXISTS stale_vectors (part INTEGER PRIMARY KEY)"
+
+
+class Meaning(Catalog):
+    """A catalog whose parts have vectors. What handles these is imported where it is used: it takes seconds."""
+
+    def __init__(self, directory: Path, is_writable: bool = False) -> None:
+        """Open what is in `directory`."""
+        super().__init__(directory, is_writable)
+        self._directory = directory
+        self._vector_directory = directory / layout.VECTORS
+        self._is_writable = is_writable
+        self._embedding: dict[str, Any] | None = None
+        self._open_vectors: Vectors | None = None
+        self._held: set[int] | None = None
+        self._order: tuple[int, array[int]] | None = None
+        self._counted: tuple[Kept, int] | None = None
+        if is_writable:
+            self._connection.execute(_STALE_VECTORS)
+
+    def adopt(self, identity: msgspec.Struct, /) -> None:
+        """Keep and ask for vectors of the embedder with this identity from now on."""
+        embedding = _embedding(identity)
+        current = layout.remembered_embedding(self._directory)
+        if not self._is_writable and current is not None and current["name"] != embedding["name"]:
+            raise _another(current["identity"], embedding["identity"])
+        if embedding != self._embedding:
+            self._embedding, self._open_vectors, self._held = embedding, None, None
+
+    def lacking(self, limit: int, /) -> dict[int, Stored]:
+        """Return the parts that should have a vector and have none, by key, those worth most and newest first."""
+        held = self._holding()
+        with self._reading():
+            numbers = list(islice((number for number in self._in_order() if number not in held), limit))
+            found = reading.numbered(self._connection, self._unpacker, numbers)
+            return {number: found[number] for number in numbers}
+
+    def keep(self, vectors: Sequence[Vector], /) -> None:
+        """Keep vectors, all pieces of a part at once; a part that is gone or has its vector is left out."""
+        from searchkit.backends.embedded.described import descriptions, rows
+
+        held, table = self._holding(), self._vectors()
+        with self._reading():
+            described = descriptions(self._connection, {vector.key for vector in vectors} - held)
+        fresh = {(vector.key, vector.piece): vector for vector in vectors if vector.key in described}
+        if not fresh:
+            return
+        # What vectors are kept of must outlast a power failure, too.
+        self._sync()
+        table.add(rows(list(fresh.values()), described))
+        held.update(described)
+        if layout.remembered_embedding(self._directory) is None:
+            layout.remember_embedding(self._directory, self._embedding)
+        table.tidy()
+
+    def tidy(self) -> None:
+        """Bring the vectors into their best shape, let complete ones be found, and throw others away."""
+        from searchkit.backends.embedded.vector import drop, tables
+
+        self._holding()
+        self._vectors().tidy()
+        current = layout.remembered_embedding(self._directory)
+        if current is None or (current != self._embedding and not self.lacking(1)):
+            layout.remember_embedding(self._directory, self._embedding)
+            current = self._embedding
+        needed = {embedding["name"] for embedding in (current, self._embedding) if embedding}
+        for name in set(tables(self._vector_directory)) - needed:
+            drop(self._vector_directory, name)
+
+    def covered(self) -> Reach:
+        """Count the parts that a search for meaning reaches, and those that it should reach and does not yet."""
+        with self._reading():
+            kept = self._kept()
+            # Every search tells it, and counting takes as long as finding.
+            if self._counted is None or self._counted[0] is not kept:
+                self._counted = kept, worthy.count(self._connection)
+            wanted = self._counted[1]
+        held = self._vectors().count() if self._has_vectors() else 0
+        return Reach(searchable=held, pending=max(0, wanted - held))
+
+    def nearest(self, values: "Values", condition: Condition, limit: int, /) -> list[Near]:
+        """Return, of the parts that a condition means, those nearest to a unit vector."""
+        if not self._has_vectors():
+            return []
+        from searchkit.backends.embedded.described import near
+        from searchkit.backends.embedded.predicate import predicate
+
+        with self._reading():
+            bounds = Narrowing(self._connection, self._unpacker, self._kept().meant).bounds(condition)
+        return [near(row) for row in self._vectors().nearest(values, predicate(bounds), limit)]
+
+    def vectors(self, keys: Sequence[int], /) -> Mapping[int, Sequence[Vector]]:
+        """Return the vectors of parts, piece by piece; a part without any is left out."""
+        if not self._has_vectors():
+            return {}
+        from searchkit.backends.embedded.described import kept
+
+        rows = self._vectors().rows(keys, ["part", "piece", "feature", "vector"])
+        return {} if rows is None else kept(rows)
+
+    def forget(self, sessions: Sequence[str], /) -> None:
+        """Remove sessions and all that only they hold, the vectors from the disk too."""
+        super().forget(sessions)
+        with self._transaction():
+            self._pass_on_stale()
+        self._follow_vectors(is_thorough=True)
+
+    def _pass_on_stale(self) -> None:
+        """List what is stale for the vectors too, in the transaction that clears the list for words."""
+        if self._has_vectors():
+            self._connection.execute("INSERT OR IGNORE INTO stale_vectors SELECT part FROM stale")
+
+    def _follow_vectors(self, is_thorough: bool = False) -> None:
+        """Let the vectors take note of parts that changed or went, and only then clear the list."""
+        stale = [row[0] for row in self._connection.execute("SELECT part FROM stale_vectors")]
+        if not stale:
+            return
+        if self._has_vectors():
+            from searchkit.backends.embedded.vector import Vectors, tables
+
+            for name in tables(self._vector_directory):
+                table = Vectors(self._vector_directory, name)
+                for start in range(0, len(stale), AT_ONCE):
+                    self._renew(table, stale[start : start + AT_ONCE])
+                table.tidy(is_thorough)
+        self._held = None
+        with self._transaction():
+            self._connection.execute("DELETE FROM stale_vectors")
+
+    def _renew(self, table: "Vectors", parts: Sequence[int]) -> None:
+        """Take out the rows of parts that are gone, and rewrite those of which the catalog says something else."""
+        from searchkit.backends.embedded.described import DESCRIBED, descriptions, redescribed
+        from searchkit.backends.embedded.vector import NUMBERS
+
+        rows = table.rows(parts, DESCRIBED)
+        if rows is None:
+            return
+        said = set(zip(*(rows[name].to_pylist() for name in DESCRIBED), strict=True))
+        with self._reading():
+            now = descriptions(self._connection, [row[0] for row in said])
+        table.remove([row[0] for row in said if row[0] not in now])
+        changed = table.rows([row[0] for row in said if row[0] in now and now[row[0]] != row], [*NUMBERS, *_OWN])
+        if changed is not None:
+            table.replace(redescribed(changed, now))
+
+    def _drop_vectors(self) -> None:
+        """Throw all vectors away."""
+        self._open_vectors, self._held = None, None
+        shutil.rmtree(self._vector_directory, ignore_errors=True)
+        if self._vector_directory.exists():
+            raise IndexUnwritable(
+                f"cannot remove {self._vector_directory}", "give yourself permission there, then run this again"
+            )
+        layout.remember_embedding(self._directory, None)
+
+    def _has_vectors(self) -> bool:
+        """Say whether there are vectors of any embedder; only then is it worth to load what reads them."""
+        return self._vector_directory.is_dir()
+
+    def _vectors(self) -> "Vectors":
+        """Open the vectors of the embedder that was adopted, or those that are searched."""
+        if self._open_vectors is None:
+            from searchkit.backends.embedded.vector import Vectors
+
+            embedding = self._embedding or layout.remembered_embedding(self._directory)
+            if embedding is None:
+                raise UsageError("no embedder was adopted", "adopt one before asking for vectors")
+            if self._is_writable:
+                self._vector_directory.mkdir(mode=0o700, exist_ok=True)
+            self._open_vectors = Vectors(self._vector_directory, embedding["name"])
+        return self._open_vectors
+
+    def _holding(self) -> set[int]:
+        """Return the parts that have a vector; who writes takes out what is left over of others."""
+        if self._held is None or not self._is_writable:
+            if not self._is_writable and not self._has_vectors():
+                return set()
+            rows = self._vectors().held()
+            with self._reading():
+                digests = worthy.digests(self._connection)
+            pairs = set(zip(rows["part"].to_pylist(), rows["digest"].to_pylist(), strict=True))
+            left_over = [part for part, digest in pairs if digests.get(part) != digest]
+            if self._is_writable:
+                self._vectors().remove(left_over)
+            self._held = {part for part, _ in pairs}.difference(left_over)
+        return self._held
+
+    def _in_order(self) -> "array[int]":
+        """Return what should have a vector, those worth most first; it is kept until something is written."""
+        changes = self._connection.total_changes
+        if self._order is None or self._order[0] != changes or not self._is_writable:
+            self._order = changes, worthy.in_order(self._connection)
+        return self._order[1]
+
+
+# What the catalog does not say of a row.
+_OWN = ("feature", "vector")
+
+
+def _embedding(identity: msgspec.Struct) -> dict[str, Any]:
+    """Name an identity by a hash, and write it out."""
+    import hashlib
+
+    said = msgspec.to_builtins(identity)
+    name = hashlib.blake2b(orjson.dumps(said, option=orjson.OPT_SORT_KEYS), digest_size=8).hexdigest()
+    return {"name": name, "identity": said}
+
+
+def _another(kept: Mapping[str, Any], asked: Mapping[str, Any]) -> IndexModel:
+    """Say in what the model that was asked for is not that of the vectors."""
+    names = sorted({*kept, *asked})
+    differences = "; ".join(
+        f"{name} {asked.get(name)}, not {kept.get(name)}" for name in names if kept.get(name) != asked.get(name)
+    )
+    hint = "run: searchkit index, which makes vectors with it and changes over when they are complete"
+    return IndexModel(f"the vectors in the index were made with another model: {differences}", hint)

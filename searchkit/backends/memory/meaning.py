@@ -1,0 +1,129 @@
+"""Vectors in dictionaries: compared one by one, and looked through anew whenever they are asked for."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from searchkit.backends.base import TYPED, Near, Reach, Stored, Vector
+from searchkit.backends.memory.census import Held
+from searchkit.backends.memory.finding import is_meant
+from searchkit.backends.memory.settle import Key, key
+from searchkit.questions import Condition
+from searchkit.types import Kind, Role
+from searchkit.worth import worth
+
+if TYPE_CHECKING:
+    from searchkit.backends.base import Values
+
+
+class Meaning:
+    """What a backend of dictionaries knows of meanings; the rest of it tells which parts there are."""
+
+    def __init__(self) -> None:
+        """Begin with no vectors, of no embedder."""
+        self._adopted = b""
+        self._vectors: dict[bytes, dict[Key, list[Vector]]] = {}
+
+    def adopt(self, identity: msgspec.Struct, /) -> None:
+        """Keep and ask for vectors of the embedder with this identity from now on."""
+        self._adopted = msgspec.json.encode(identity)
+
+    def lacking(self, limit: int, /) -> dict[int, Stored]:
+        """Return the parts that should have a vector and have none, by key, those worth most and newest first."""
+        kept = self._vectors.get(self._adopted, {})
+        missing = [one for one in self._in_order() if key(one[1].part) not in kept]
+        return dict(missing[:limit])
+
+    def keep(self, vectors: Sequence[Vector], /) -> None:
+        """Keep vectors, all pieces of a part at once; a part that is gone or has its vector is left out."""
+        kept, parts = self._vectors.setdefault(self._adopted, {}), dict(self._in_order())
+        lacking = {number for number, stored in parts.items() if key(stored.part) not in kept}
+        for vector in {(one.key, one.piece): one for one in vectors}.values():
+            if vector.key in lacking:
+                kept.setdefault(key(parts[vector.key].part), []).append(vector)
+
+    def tidy(self) -> None:
+        """Throw the vectors of other embedders away once those of this one are complete."""
+        if not self.lacking(1):
+            self._vectors = {self._adopted: self._vectors.get(self._adopted, {})}
+
+    def covered(self) -> Reach:
+        """Count the parts that a search for meaning reaches, and those that it should reach and does not yet."""
+        pending = len(self.lacking(len(self._in_order())))
+        return Reach(searchable=len(self._in_order()) - pending, pending=pending)
+
+    def nearest(self, values: "Values", condition: Condition, limit: int, /) -> list[Near]:
+        """Return, of the parts that a condition means, those nearest to a unit vector."""
+        held, kept = self._held(), self._vectors.get(self._adopted, {})
+        found = []
+        for number, stored in self._in_order():
+            if is_meant(condition, stored, held):
+                pieces = [vector for vector in kept.get(key(stored.part), ()) if vector.values.any()]
+                cosines = [(float(vector.values @ values), vector.feature) for vector in pieces]
+                found += [_near(number, stored, *max(cosines))] if cosines else []
+        return sorted(found, key=lambda near: -near.cosine)[:limit]
+
+    def vectors(self, keys: Sequence[int], /) -> Mapping[int, Sequence[Vector]]:
+        """Return the vectors of parts, piece by piece; a part without any is left out."""
+        kept, parts = self._vectors.get(self._adopted, {}), dict(self._in_order())
+        found = {number: kept.get(key(parts[number].part), []) for number in keys if number in parts}
+        return {
+            number: [msgspec.structs.replace(one, key=number) for one in sorted(pieces, key=lambda one: one.piece)]
+            for number, pieces in found.items()
+            if pieces
+        }
+
+    def _forget_vectors(self) -> None:
+        """Throw away the vectors of parts that are gone, or should have none."""
+        there = {key(stored.part) for _, stored in self._in_order()}
+        for identity, kept in self._vectors.items():
+            self._vectors[identity] = {part: pieces for part, pieces in kept.items() if part in there}
+
+    def _in_order(self) -> list[tuple[int, Stored]]:
+        """List the parts that should have a vector, those worth most and newest first."""
+        parts = [(number, stored) for number, stored in self._keyed() if stored.repeats is None]
+        last = _last(parts)
+        ranked = [
+            (rank, -(stored.link.time or 0), number, stored)
+            for number, stored in parts
+            if (rank := worth(stored.part.kind, len(stored.part.text.encode()), number in last))
+        ]
+        return [(number, stored) for _, _, number, stored in sorted(ranked, key=lambda item: item[:3])]
+
+    def _keyed(self) -> Iterator[tuple[int, Stored]]:
+        """Yield every part with its key."""
+        raise NotImplementedError
+
+    def _held(self) -> Held:
+        """Return everything that is kept."""
+        raise NotImplementedError
+
+
+def _last(parts: Sequence[tuple[int, Stored]]) -> set[int]:
+    """Return the texts after which their agent says nothing more in the file before something is typed."""
+    said: dict[tuple[object, ...], list[tuple[int, int, int, Kind]]] = {}
+    for number, stored in parts:
+        home, part = stored.link.places[0], stored.part
+        if part.kind is Kind.TEXT or (part.kind in TYPED and part.role is Role.USER):
+            where = (home.file, home.agent, stored.link.is_sidechain)
+            said.setdefault(where, []).append((home.line, part.block, number, part.kind))
+    last = set()
+    for steps in map(sorted, said.values()):
+        for (*_, number, kind), after in zip(steps, [*steps[1:], None], strict=True):
+            if kind is Kind.TEXT and (after is None or after[3] is not Kind.TEXT):
+                last.add(number)
+    return last
+
+
+def _near(number: int, stored: Stored, cosine: float, feature: float) -> Near:
+    home = stored.link.places[0]
+    return Near(
+        key=number,
+        kind=stored.part.kind,
+        session=hash(home.session) if home.session else 0,
+        time=stored.link.time,
+        is_agents=home.agent is not None,
+        cosine=cosine,
+        feature=feature,
+    )

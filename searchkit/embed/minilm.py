@@ -1,0 +1,68 @@
+"""The default embedder: all-MiniLM-L6-v2 on the processor, with onnxruntime and without PyTorch."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from tokenizers import Tokenizer
+
+from searchkit.embed import weights
+from searchkit.embed.base import Identity, Vector, Vectors
+from searchkit.embed.ready import ready
+from searchkit.embed.running import cores_to_use
+from searchkit.embed.tokens import Tokens
+from searchkit.errors import ModelDamaged
+
+NAME = "all-MiniLM-L6-v2"
+# What the model was made for; it reads no more in sentence-transformers either.
+MAX_TOKENS = 256
+# So many texts are tokenised and sorted at a time, which bounds the memory for any number of them.
+WINDOW_TEXTS = 1024
+
+
+class MiniLM:
+    """The default model, opened. Nothing is left running between calls, so nothing is to be closed."""
+
+    def __init__(self, directory: Path, cores: int | None = None, is_background: bool = False) -> None:
+        """Open the model that is kept ready in a directory, making it ready where it is not.
+
+        In the background, texts give way to everything else on the machine; questions do not.
+        """
+        model = weights.packaged()
+        self._tokens = Tokens(_tokenizer(model / weights.TOKENIZER), MAX_TOKENS)
+        self._cores = cores or cores_to_use()
+        self._is_background = is_background
+        known, self._encoder = ready(model, directory / f"{NAME}.ready", self._tokens)
+        self.identity = Identity(
+            model=NAME,
+            weights=known.weights,
+            dimension=self._encoder.dimension,
+            pooling="mean",
+            precision=known.precision,
+            max_tokens=MAX_TOKENS,
+        )
+        self.cost = 1.0
+
+    def embed(self, texts: Sequence[str], /) -> Vectors:
+        """Return a unit vector for each text that may be found."""
+        found = [np.zeros((0, self.identity.dimension), np.float32)]
+        for begin in range(0, len(texts), WINDOW_TEXTS):
+            rows = [self._tokens.numbers(text) for text in texts[begin : begin + WINDOW_TEXTS]]
+            found.append(self._encoder.vectors(rows, self._cores, self._is_background))
+        return np.concatenate(found)
+
+    def embed_query(self, text: str, /) -> Vector:
+        """Return the unit vector of a question, made in the calling thread, which never steps back."""
+        vector: Vector = self._encoder.vectors([self._tokens.numbers(text)])[0]
+        return vector
+
+    def pieces(self, text: str, most: int, /) -> list[str]:
+        """Cut the beginning of a text into at most so many pieces that the model reads to their ends."""
+        return self._tokens.pieces(text, most)
+
+
+def _tokenizer(path: Path) -> Tokenizer:
+    try:
+        return Tokenizer.from_buffer(path.read_bytes())
+    except (OSError, ValueError) as error:
+        raise ModelDamaged(f"cannot read the default model's tokens in {path}: {error}", weights.REINSTALL) from error

@@ -1,0 +1,97 @@
+"""Runs a graph over rows of tokens with onnxruntime, on as many cores as it is given."""
+
+import os
+import platform
+import sys
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import onnxruntime
+from onnxruntime.capi import onnxruntime_pybind11_state as failures
+
+from searchkit.embed.base import Vectors
+from searchkit.embed.batches import batches
+from searchkit.embed.bert import INPUT, VERSION
+from searchkit.embed.weights import REINSTALL
+from searchkit.errors import ModelDamaged
+
+# What would make another graph of the same weights, or run the same one otherwise.
+MAKER = f"{VERSION}, onnxruntime {onnxruntime.__version__}, {platform.machine()}"
+# How far work in the background steps back behind everything else.
+NICENESS = 10
+_ERRORS_ONLY = 3
+_FAILURES = (
+    failures.Fail,
+    failures.InvalidArgument,
+    failures.InvalidGraph,
+    failures.InvalidProtobuf,
+    failures.NotImplemented,
+    failures.RuntimeException,
+)
+
+
+class Encoder:
+    """A graph that is opened.
+
+    Each batch runs on one core, and several run at once: sharing every product among the cores takes a
+    seventh more of their time, because at each one they wait for the slowest. Nothing spins while it waits.
+    """
+
+    def __init__(self, graph: bytes) -> None:
+        """Open a graph, or say that it is none."""
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = 1
+        options.inter_op_num_threads = 1
+        options.log_severity_level = _ERRORS_ONLY
+        # The graph is drawn with what is fastest; more would put together an addition and a normalisation
+        # into one operator that takes more than twice as long as both.
+        options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC
+        try:
+            self._session = onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
+        except _FAILURES as error:
+            raise ModelDamaged(f"onnxruntime cannot open the model: {error}", REINSTALL) from error
+        self.dimension = int(self._session.get_outputs()[0].shape[-1])
+
+    def vectors(self, rows: Sequence[Sequence[int]], cores: int = 1, is_background: bool = False) -> Vectors:
+        """Return a unit vector for each row of tokens; the zero vector for a row of none."""
+        found = np.zeros((len(rows), self.dimension), np.float32)
+        together = list(batches([len(row) for row in rows]))
+        made = (
+            self._made_beside(rows, together, cores, is_background)
+            if is_background or (cores > 1 and len(together) > 1)
+            else (self._made(rows, numbers) for numbers in together)
+        )
+        for numbers, vectors in zip(together, made, strict=True):
+            found[numbers] = vectors
+        return found
+
+    def _made(self, rows: Sequence[Sequence[int]], numbers: Sequence[int]) -> Vectors:
+        tokens = np.array([rows[number] for number in numbers], np.int64)
+        try:
+            vectors: Vectors = self._session.run(None, {INPUT: tokens})[0]
+        except _FAILURES as error:
+            raise ModelDamaged(f"onnxruntime cannot run the model: {error}", REINSTALL) from error
+        return vectors
+
+    def _made_beside(
+        self, rows: Sequence[Sequence[int]], together: Sequence[Sequence[int]], cores: int, is_background: bool
+    ) -> Iterator[Vectors]:
+        """Make the vectors of all batches in threads that end with them."""
+        pool = ThreadPoolExecutor(cores, initializer=step_back if is_background else None)
+        try:
+            yield from pool.map(lambda numbers: self._made(rows, numbers), together)
+        finally:
+            # Whoever interrupts waits for the batches that run, not for those that were to come.
+            pool.shutdown(cancel_futures=True)
+
+
+def cores_to_use() -> int:
+    """Count the cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
+
+
+def step_back() -> None:
+    """Let everything else go first; only Linux can say that of a thread and not of the whole process."""
+    if sys.platform == "linux":
+        os.nice(NICENESS)

@@ -1,0 +1,49 @@
+"""Gives vectors to the parts that lack them, the most valuable and newest first.
+
+It may be interrupted anywhere: what is kept is kept, and the next run asks again what is missing.
+"""
+
+from collections.abc import Callable, Mapping
+
+from searchkit.backends.base import Backend, Stored, Vector
+from searchkit.embed.base import Embedder
+from searchkit.features import feature
+
+# Parts that are embedded and kept together: a few seconds of work, so that little is lost by a kill.
+BATCH_PARTS = 512
+# Of a call, what says most stands first.
+CALL_CHARACTERS = 300
+# More than the model reads of any text.
+MOST_CHARACTERS = 4_000
+
+
+def embed(
+    backend: Backend, embedder: Embedder, on_progress: Callable[[int, int], None] = lambda done, left: None
+) -> int:
+    """Embed what has no vector yet, and return how many parts that was; told are parts done and parts left."""
+    backend.adopt(embedder.identity)
+    done = 0
+    left = backend.covered().pending
+    while lacking := backend.lacking(BATCH_PARTS):
+        backend.keep(_vectors(lacking, embedder))
+        done += len(lacking)
+        on_progress(done, max(0, left - done))
+    if done:
+        backend.tidy()
+    return done
+
+
+def _vectors(parts: Mapping[int, Stored], embedder: Embedder) -> list[Vector]:
+    """Embed each distinct text once."""
+    texts = {key: _text(stored) for key, stored in parts.items()}
+    distinct = list(dict.fromkeys(texts.values()))
+    values = dict(zip(distinct, embedder.embed(distinct), strict=True))
+    return [
+        Vector(key=key, values=values[text], feature=feature(parts[key].part.kind, parts[key].part.text))
+        for key, text in texts.items()
+    ]
+
+
+def _text(stored: Stored) -> str:
+    most = CALL_CHARACTERS if stored.part.call else MOST_CHARACTERS
+    return stored.part.text[:most]

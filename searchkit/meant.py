@@ -1,0 +1,75 @@
+"""Asks the channel of meaning: what is near to a question, and how near what its words found is."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from searchkit.backends.base import Backend, Hit, Near, Vector
+from searchkit.fuse import Meant, fuse, weight_of
+from searchkit.questions import Match, Query
+from searchkit.results import Ranked
+from searchkit.types import Kind
+
+if TYPE_CHECKING:
+    from searchkit.backends.base import Values
+
+# As many as words are asked for: with the exact cosine of each, so many rank as all would.
+CANDIDATES = 100
+# What nothing of a question's words is in must be this near, or it is no answer: nonsense is near to nothing.
+LEAST_COSINE = 0.4
+# Where meaning alone is asked for, it must be near at all.
+LEAST_MEANT = 0.2
+
+
+def ranked(
+    backend: Backend,
+    query: Query,
+    question: "Values",
+    words: Sequence[Ranked],
+    limit: int,
+    are_words_asked: bool = True,
+) -> list[Ranked]:
+    """Rank what holds the words of a question together with what is near to its meaning."""
+    least = (-1.0 if words else LEAST_COSINE) if are_words_asked else LEAST_MEANT
+    near = [one for one in _near(backend, query, question, max(CANDIDATES, limit)) if one.cosine >= least]
+    known = {one.key: Meant(cosine=one.cosine, feature=one.feature) for one in near}
+    unknown = [one.hit.key for one in words if one.hit.key not in known]
+    results = [one.hit.key for one in words if one.hit.kind is Kind.TOOL_RESULT]
+    calls = backend.calls(results)
+    vectors = backend.vectors(sorted({*unknown, *calls.values()}))
+    cosines = {
+        key: max((_compared(piece, question) for piece in pieces), key=lambda one: one.cosine)
+        for key, pieces in vectors.items()
+    }
+    inherited = {
+        result: Meant(cosine=(known.get(call) or cosines[call]).cosine, is_of_call=True)
+        for result, call in calls.items()
+        if call in known or call in cosines
+    }
+    others = [_hit(one) for one in near]
+    weight = weight_of(query.text) if words else 1.0
+    return fuse(words, others, inherited | cosines | known, weight)
+
+
+def _near(backend: Backend, query: Query, question: "Values", limit: int) -> list[Near]:
+    """Return what is near; a phrase, a pattern or an exclusion means words, and nothing else will do."""
+    if any(
+        clause.is_excluded or any(term.match is not Match.WORD for term in clause.terms) for clause in query.clauses
+    ):
+        return []
+    return backend.nearest(question, query.condition, limit)
+
+
+def _compared(piece: Vector, question: "Values") -> Meant:
+    return Meant(cosine=float(piece.values @ question), feature=piece.feature)
+
+
+def _hit(near: Near) -> Hit:
+    return Hit(
+        key=near.key,
+        kind=near.kind,
+        session=near.session,
+        time=near.time,
+        is_agents=near.is_agents,
+        score=0.0,
+        coverage=0.0,
+    )

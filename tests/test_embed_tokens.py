@@ -1,0 +1,102 @@
+"""Texts become tokens as all of them would, at the cost of their beginning."""
+
+import time
+from itertools import chain
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tokenizers import Tokenizer
+
+from searchkit.embed import weights
+from searchkit.embed.batches import BATCH_TOKENS, batches
+from searchkit.embed.tokens import Tokens, encodable
+
+MAX_TOKENS = 16
+WORDS = ["hello", "unbelievably", "getUserName", "ünïcödé", "读progress文件", "x" * 150, "😀", "...", "\n\n", "1e-9"]
+
+
+def tokenizer() -> Tokenizer:
+    """Open the default model's tokenizer."""
+    path: Path = weights.packaged() / weights.TOKENIZER
+    return Tokenizer.from_file(str(path))
+
+
+TOKENS = Tokens(tokenizer(), MAX_TOKENS)
+WHOLE = tokenizer()
+WHOLE.no_padding()
+WHOLE.enable_truncation(MAX_TOKENS)
+
+
+@settings(max_examples=200, deadline=None, derandomize=True, database=None)
+@given(words=st.lists(st.sampled_from(WORDS), max_size=60), joint=st.sampled_from([" ", "", "  \t", "-"]))
+def test_beginning_gives_the_tokens_of_the_whole(words: list[str], joint: str) -> None:
+    """Looking at the beginning only gives what tokenising the whole text and cutting it off would."""
+    text = joint.join(words)
+    expected = WHOLE.encode(text).ids
+
+    numbers = TOKENS.numbers(text)
+
+    assert numbers in ([], expected)
+    assert not numbers or len(numbers) <= MAX_TOKENS
+
+
+@settings(max_examples=200, deadline=None, derandomize=True, database=None)
+@given(words=st.lists(st.sampled_from(WORDS), max_size=80), most=st.integers(1, 4))
+def test_pieces_are_the_beginning_of_the_text(words: list[str], most: int) -> None:
+    """Pieces leave nothing out between them but spaces, and the model reads each to its end."""
+    text = " ".join(words)
+
+    pieces = TOKENS.pieces(text, most)
+
+    squeezed = "".join(text.split())
+    assert squeezed.startswith("".join("".join(pieces).split()))
+    assert len(pieces) <= most
+    assert all(len(WHOLE.encode(piece).overflowing) == 0 for piece in pieces)
+
+
+def test_pieces_that_are_enough_hold_all_of_a_text() -> None:
+    """A text that fits into the pieces that were asked for is cut and not cut off."""
+    text = " ".join(f"word{number}" for number in range(20))
+
+    pieces = TOKENS.pieces(text, 100)
+
+    assert text == " ".join(pieces)
+
+
+@pytest.mark.parametrize("text", ["one two three " * 150_000, "x" * 2_000_000, " " * 2_000_000, "é" * 2_000_000])
+def test_long_text_costs_what_its_beginning_costs(text: str) -> None:
+    """Two megabytes take no time to speak of, whatever they are."""
+
+    began = time.process_time()
+    TOKENS.numbers(text)
+    TOKENS.pieces(text, 2)
+    taken = time.process_time() - began
+
+    assert taken < 0.5
+
+
+@pytest.mark.parametrize("text", ["", " ", "\x00\x01", "😀", "[SEP]", "\ufffd", "x" * 1000])
+def test_text_of_nothing_known_has_no_tokens(text: str) -> None:
+    """Where the model knows nothing of a text, it has no tokens at all."""
+    assert [] == TOKENS.numbers(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("plain", "plain"), ("\ud83d\ude00", "😀"), ("a\ud83db", "a\ufffdb"), ("\ude00", "\ufffd"), ("", "")],
+)
+def test_halves_of_characters_are_joined_or_replaced(text: str, expected: str) -> None:
+    """Two halves that belong together become their character; one alone becomes a sign that something was there."""
+    assert expected == encodable(text)
+
+
+@given(lengths=st.lists(st.integers(0, 300), max_size=200))
+def test_batches_hold_every_text_once(lengths: list[int]) -> None:
+    """Every text with tokens is in one batch, with others of its length, and no batch is too large."""
+    made = list(batches(lengths))
+
+    assert sorted(number for number, length in enumerate(lengths) if length) == sorted(chain(*made))
+    assert all(len({lengths[number] for number in batch}) == 1 for batch in made)
+    assert all(len(batch) == 1 or sum(lengths[number] for number in batch) <= BATCH_TOKENS for batch in made)

@@ -1,0 +1,103 @@
+"""Words and meaning together: what is embedded, found, filtered, and said where meaning cannot be asked for."""
+
+import pytest
+
+from tests.running import Run
+from tests.transcript import Home
+
+SESSION = "11111111-1111-4111-8111-111111111111"
+OTHER = "22222222-2222-4222-8222-222222222222"
+
+
+@pytest.fixture
+def found(home: Home, run: Run, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Two sessions with vectors of the stand-in, for which texts are near that share words."""
+    monkeypatch.setenv("SEARCHKIT_NO_VECTORS", "")
+    monkeypatch.setenv("SEARCHKIT_MODEL", "fake")
+    first, second = home.session(SESSION), home.session(OTHER)
+    first.prompt("the build is red on the server")
+    call = first.call("Bash", {"command": "make test"})
+    first.result(call, "the clock of the server is late")
+    first.text("The clock of the server was late, so the certificate was not valid yet.")
+    second.prompt("paint the door blue")
+    second.text("The door is blue now.")
+    run("index")
+    return run
+
+
+def test_both_channels_are_told(found: Run) -> None:
+    """A result says what words and what meaning gave, and the answer how many parts have vectors."""
+    answer = found("search", "clock server", "--json").json
+
+    assert "hybrid" == answer["query"]["mode"]
+    assert {"keyword", "semantic"} == set(answer["results"][0]["channels"])
+    assert 5 == answer["coverage"]["embedded"]
+
+
+def test_meaning_alone_is_asked_for(found: Run) -> None:
+    """The channel of words gives nothing then."""
+    (best, *_) = found("search", "clock server late", "--mode", "semantic", "--json").json["results"]
+
+    assert SESSION == best["session"]
+    assert 0 == best["channels"]["keyword"]
+    assert best["channels"]["semantic"] > 0
+
+
+def test_nonsense_finds_nothing(found: Run) -> None:
+    """What no word of a question is in, and what is near to none of it, is no answer."""
+    assert 1 == found("search", "xyzzy plugh frotz").status
+
+
+def test_filters_hold_for_meaning(found: Run) -> None:
+    """Nothing that a filter keeps away is found by meaning."""
+    answer = found("search", "clock", "server", "--mode", "semantic", "--session", OTHER, "--json").json
+
+    assert all(OTHER == result["session"] for result in answer["results"])
+
+
+def test_exclusion_means_words(found: Run) -> None:
+    """What was excluded does not come back by its meaning."""
+    answer = found("search", "server", "-certificate", "--group", "none", "--json").json
+
+    assert answer["results"]
+    assert not [one for one in answer["results"] if "certificate" in one["snippet"]]
+
+
+def test_scores_are_explained(found: Run) -> None:
+    """Both channels' parts in a score are shown."""
+    shown = found("search", "clock", "server", "--explain").out
+
+    assert "and meaning 0." in shown
+
+
+def test_status_tells_what_is_covered(found: Run) -> None:
+    """All that should have a vector has one."""
+    assert {"embedded": 5, "to_embed": 0} == found("status", "--json").json["meaning"]
+
+
+def test_second_index_embeds_nothing(found: Run) -> None:
+    """What has a vector keeps it."""
+    assert 0 == found("index", "--json").json["embedded"]
+
+
+def test_model_that_is_not_there_leaves_words(found: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every command still works, and says what is missing; meaning alone is an error then."""
+    monkeypatch.setenv("SEARCHKIT_MODEL", "/nowhere/model")
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+
+    answers = [found("index"), found("search", "clock"), found("search", "clock", "--mode", "semantic")]
+
+    assert [0, 0, 2] == [answer.status for answer in answers]
+    assert ["found by words only" in answer.err for answer in answers[:2]] == [True, True]
+
+
+def test_index_without_vectors_cannot_be_asked_for_meaning(home: Home, run: Run) -> None:
+    """Words alone answer without a word; meaning alone is an error that names the command."""
+    home.session(SESSION).prompt("the clock is late")
+    run("index", "--no-vectors")
+
+    assert (0, "") == ((answer := run("search", "clock")).status, answer.err)
+    assert (2, True) == (
+        (answer := run("search", "clock", "--mode", "semantic")).status,
+        "searchkit index" in answer.err,
+    )
