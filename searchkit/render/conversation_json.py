@@ -51,4 +51,5 @@ def _fix(fix: Fix, is_full: bool) -> Fields:
         "passed_call": fix.passed_call,
         "passed": fix.passed,
     }
-    return {name: entry_fields(Said(stored=stored), is_full) for name, stored in several.items()}
+    told = {name: entry_fields(Said(stored=stored), is_full) for name, stored in several.items()}
+    return {"edits": fix.edits, **told}
