@@ -102,10 +102,9 @@ def findings(found: list[Finding]) -> Fields:
     return {"findings": [msgspec.to_builtins(finding) for finding in found]}
 
 
-def _figures(figures: Figures) -> Fields:
+def work(figures: Figures) -> Fields:
+    """Show what was answered and done, and what it cost."""
     return {
-        "sessions": figures.sessions,
-        "prompts": figures.prompts,
         "responses": figures.responses,
         "calls": figures.calls,
         "failed": figures.failed,
@@ -117,3 +116,7 @@ def _figures(figures: Figures) -> Fields:
         },
         "cost": figures.cost,
     }
+
+
+def _figures(figures: Figures) -> Fields:
+    return {"sessions": figures.sessions, "prompts": figures.prompts, **work(figures)}

@@ -9,6 +9,7 @@ from searchkit.backends.base import Stored
 from searchkit.conversations import Outline, Said, Turn
 from searchkit.render.answer_json import Fields, agent_fields, entry_fields
 from searchkit.render.folded import folded
+from searchkit.render.json import work
 from searchkit.render.plain import stamp
 from searchkit.render.ways import Way, ways
 
@@ -27,16 +28,7 @@ def fields(found: Outline, is_full: bool) -> Fields:
         "resume": resume.command(session),
         "prompts": session.prompts,
         "records": session.records,
-        "responses": figures.responses,
-        "calls": figures.calls,
-        "failed": figures.failed,
-        "tokens": {
-            "input": figures.input,
-            "output": figures.output,
-            "cache_read": figures.cache_read,
-            "cache_write": figures.cache_write,
-        },
-        "cost": figures.cost,
+        **work(figures),
         "models": list(found.models),
         "files": [{"path": touch.path, "action": touch.action} for touch in found.files],
         "facts": dict(found.facts),
