@@ -119,7 +119,7 @@ class Engine:
         """
         query = words if isinstance(words, Query) else understand(words, now=datetime.now(LOCAL), filters=filters)
         ask = partial(retrieve, self._open(), query, limit, order, is_grouped, turns, facets)
-        if mode is Mode.KEYWORD or (mode is Mode.HYBRID and not self._has_vectors()):
+        if mode is Mode.KEYWORD or (mode is Mode.HYBRID and not self.has_vectors()):
             return ask()
         try:
             return ask(self._question(query), mode is Mode.HYBRID)
@@ -247,7 +247,7 @@ class Engine:
             files, size = behind.files, behind.bytes
         except SourceError as error:
             unreachable = error.message
-        covered = backend.covered() if self._has_vectors() else Reach(searchable=0, pending=0)
+        covered = backend.covered() if self.has_vectors() else Reach(searchable=0, pending=0)
         return Status(
             index=str(self.settings.index),
             roots=[str(root) for root in self.roots],
@@ -297,13 +297,13 @@ class Engine:
             return replace(summary, wordless=f"{fault.message}; {fault.hint}")
         return replace(summary, embedded=embedded)
 
-    def _has_vectors(self) -> bool:
+    def has_vectors(self) -> bool:
         """Say whether anything can be found by meaning; a look at the manifest, since all else takes seconds."""
         return layout.remembered_embedding(self.settings.index) is not None
 
     def _question(self, query: Query) -> "Values":
         """Return the vector of the words of a question."""
-        if not self._has_vectors():
+        if not self.has_vectors():
             raise UsageError("there are no vectors yet, so nothing can be found by meaning", "run: searchkit index")
         model = self._model()
         self._open().adopt(model.identity)

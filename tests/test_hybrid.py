@@ -14,6 +14,7 @@ def found(home: Home, run: Run, monkeypatch: pytest.MonkeyPatch) -> Run:
     """Two sessions with vectors of the stand-in, for which texts are near that share words."""
     monkeypatch.setenv("SEARCHKIT_NO_VECTORS", "")
     monkeypatch.setenv("SEARCHKIT_MODEL", "fake")
+    monkeypatch.setenv("SEARCHKIT_MODE", "hybrid")
     first, second = home.session(SESSION), home.session(OTHER)
     first.prompt("the build is red on the server")
     call = first.call("Bash", {"command": "make test"})
@@ -89,6 +90,14 @@ def test_model_that_is_not_there_leaves_words(found: Run, monkeypatch: pytest.Mo
 
     assert [0, 0, 2] == [answer.status for answer in answers]
     assert ["found by words only" in answer.err for answer in answers[:2]] == [True, True]
+
+
+def test_meaning_is_offered_where_words_find_nothing(found: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Words alone are asked for unless more is wanted; what could be tried next is said."""
+    monkeypatch.delenv("SEARCHKIT_MODE")
+
+    assert "--mode hybrid" in found("search", "xyzzy").err
+    assert "keyword" == found("search", "clock", "--json").json["query"]["mode"]
 
 
 def test_index_without_vectors_cannot_be_asked_for_meaning(home: Home, run: Run) -> None:

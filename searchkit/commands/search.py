@@ -31,7 +31,10 @@ ORDERS = [order.value for order in Order]
 @words_argument(is_required=False)
 @filter_options
 @click.option(
-    "--mode", type=click.Choice(MODES), default="hybrid", help="Ask for words, for meaning (semantic), or for both."
+    "--mode",
+    type=click.Choice(MODES),
+    envvar="SEARCHKIT_MODE",
+    help="Ask for words (keyword, the default), for meaning (semantic), or for both (hybrid; --queries does).",
 )
 @click.option("--limit", default=10, show_default=True, type=click.IntRange(1, 1000), help="How many results.")
 @click.option(
@@ -55,7 +58,7 @@ def search(
     index: str | None,
     as_json: bool,
     filters: list[tuple[str, str]],
-    mode: str,
+    mode: str | None,
     limit: int,
     turns: int,
     group: str | None,
@@ -70,6 +73,8 @@ def search(
     WORDS are words, "exact phrases", -excluded (or NOT excluded), this OR that, prefix*, fuzzy~, /pattern/, and filters
     such as project:shop, kind:prompt, after:7d.
     """
+    # What holds the model takes seconds to load: worth it for many questions, and for one that wants it.
+    asked = Mode(mode) if mode else Mode.KEYWORD if queries is None else Mode.HYBRID
     with Engine(index) as engine:
         if queries is not None:
             if words or facets:
@@ -80,7 +85,7 @@ def search(
                 order=Order(sort),
                 is_grouped=group == "session",
                 turns=turns,
-                mode=Mode(mode),
+                mode=asked,
             )
             print_json_lines(answers(ask, queries, filters, full))
             return 0
@@ -94,18 +99,20 @@ def search(
             is_grouped=group != "none",
             turns=turns,
             facets=[name.strip() for name in facets.split(",") if name.strip()],
-            mode=Mode(mode),
+            mode=asked,
         )
         if found.wordless:
             warn(f"found by words only: {one_line(found.wordless)}")
         if as_json:
-            print_json(answer_json.answer(found, mode, full))
+            print_json(answer_json.answer(found, asked.value, full))
         else:
             if found.results:
                 remember(engine.settings.index, found.results)
             print_lines(answer.answer(found, width(), time.time(), explain))
             print_lines(answer.facets(found, width()))
             say(answer.remarks(found) if found.results else empty.reasons(found, engine.values, files_behind(engine)))
+            if not found.results and asked is Mode.KEYWORD and engine.has_vectors():
+                say(["Something may mean it in other words: --mode hybrid asks for that."])
             if found.results and sys.stdout.isatty():
                 say([answer.footer(found, index)])
     return 0 if found.results else NOTHING_FOUND
