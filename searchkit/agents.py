@@ -11,7 +11,7 @@ from searchkit.conversations import Agent
 from searchkit.types import Fact, Kind, Part
 
 # The tools that start agents.
-_STARTERS = frozenset({"Task", "Agent"})
+STARTERS = frozenset({"Task", "Agent"})
 # Agents that start agents were seen three deep; what is deeper is not told inside what started it.
 MOST_DEPTH = 20
 
@@ -67,7 +67,7 @@ def sidechains(backend: Backend, nodes: Iterable[Node]) -> dict[str, Agent]:
     first = [node for node in several if is_inline(node) and node.parent is None and node.steps]
     if not first:
         return {}
-    made = [step for node in several for step in node.steps if step.kind is Kind.TOOL_CALL and step.tool in _STARTERS]
+    made = [step for node in several for step in node.steps if step.kind is Kind.TOOL_CALL and step.tool in STARTERS]
     keys = [step.key for step in made]
     inputs = {step: _inputs(text.part) for step, text in zip(made, backend.stored(keys), strict=True) if text}
     asked = zip(first, backend.stored([node.steps[0].key for node in first]), strict=True)

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
+from searchkit.agents import STARTERS
 from searchkit.backends.base import Stored
 from searchkit.conversations import Branch, Break, Conversation, Entry, Folded, Said
 from searchkit.render import wording
@@ -17,8 +18,6 @@ from searchkit.render.wording import Asked
 
 # Other ways that leave from what is not shown are named, as far as they are no more than this.
 MOST_ELSEWHERE = 3
-# Tools that start agents.
-_STARTERS = frozenset({"Task", "Agent"})
 
 
 class Told(NamedTuple):
@@ -121,6 +120,6 @@ def _is_joined(block: Message | Note) -> bool:
 def _hidden_agents(found: Conversation, asked: Asked) -> list[Note]:
     """Say how to see what the agents did that are called in what is shown."""
     tools = {entry.stored.part.tool for entry in found.entries if isinstance(entry, Said)}
-    if asked.has_agents or not tools & _STARTERS:
+    if asked.has_agents or not tools & STARTERS:
         return []
     return [Note(text="what the agents did: --agents", tone=Tone.MORE)]
