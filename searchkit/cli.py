@@ -1,16 +1,17 @@
 """The command line: finds the command that is meant, runs it, and turns what goes wrong into words and a status."""
 
 import logging
-import os
 import sys
 from importlib import import_module
+from io import StringIO
 from typing import NoReturn
 
 import click
 
 from searchkit import __version__
-from searchkit.commands import INTERRUPTED, WENT_WRONG
-from searchkit.commands.printing import complain, print_json
+from searchkit.commands import INTERRUPTED, WENT_WRONG, NotHere
+from searchkit.commands.audience import audience
+from searchkit.commands.printing import complain, print_json, say
 from searchkit.errors import SearchkitError, UsageError
 from searchkit.render import json
 
@@ -34,14 +35,21 @@ COMMANDS = (
 
 def main() -> NoReturn:
     """Run the command line and leave with the status that others rely on."""
-    wants_json = "--json" in sys.argv[1:]
     for stream in (sys.stdout, sys.stderr):
         # Text that the terminal's encoding lacks must not end in a traceback.
         getattr(stream, "reconfigure", lambda **_: None)(errors="replace")
     logging.basicConfig(format="%(levelname)s: %(message)s", level=logging.WARNING, stream=sys.stderr)
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(arguments: list[str]) -> int:
+    """Run a command for whoever is the audience, say what goes wrong, and return the status."""
+    wants_json = "--json" in arguments
     try:
-        color = False if os.environ.get("NO_COLOR") else None
-        sys.exit(cli.main(prog_name="searchkit", standalone_mode=False, color=color) or 0)
+        color = False if audience().environment.get("NO_COLOR") else None
+        return int(cli.main(arguments, prog_name="searchkit", standalone_mode=False, color=color) or 0)
+    except NotHere:
+        raise
     except SearchkitError as error:
         if wants_json:
             print_json(json.error(error))
@@ -49,17 +57,24 @@ def main() -> NoReturn:
     except click.ClickException as error:
         if wants_json:
             print_json(json.error(UsageError(error.format_message(), "searchkit --help lists commands and options")))
-        error.show()
+        say(*_usage(error))
     except (KeyboardInterrupt, click.Abort):
-        click.echo("Interrupted. What was read is kept; the next run goes on from there.", err=True)
-        sys.exit(INTERRUPTED)
+        say("Interrupted. What was read is kept; the next run goes on from there.")
+        return INTERRUPTED
     except Exception as error:  # the outermost shell: whatever it is, it is not "nothing found"
         failure = SearchkitError(f"{type(error).__name__}: {error}", "this is a fault of searchkit; please report it")
         if wants_json:
             print_json(json.error(failure))
         logging.getLogger("searchkit").debug("unexpected", exc_info=True)
         complain(failure.message, failure.hint)
-    sys.exit(WENT_WRONG)
+    return WENT_WRONG
+
+
+def _usage(error: click.ClickException) -> list[str]:
+    """Say what click has to say of a command that makes no sense to it."""
+    written = StringIO()
+    error.show(written)
+    return written.getvalue().splitlines()
 
 
 class Commands(click.Group):

@@ -16,6 +16,14 @@ from tests.running import Answer, Run
 from tests.transcript import Home
 
 
+@pytest.fixture(autouse=True, scope="session")
+def alone() -> Iterator[None]:
+    """Let no command start a process that outlives the tests, unless a test wants just that."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SEARCHKIT_NO_RESIDENT", "1")
+        yield
+
+
 @pytest.fixture
 def home(tmp_path: Path) -> Home:
     """A root with one project and nothing in it."""

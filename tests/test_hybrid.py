@@ -92,12 +92,17 @@ def test_model_that_is_not_there_leaves_words(found: Run, monkeypatch: pytest.Mo
     assert ["found by words only" in answer.err for answer in answers[:2]] == [True, True]
 
 
-def test_meaning_is_offered_where_words_find_nothing(found: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Words alone are asked for unless more is wanted; what could be tried next is said."""
+def test_meaning_is_asked_for_unless_words_are_wanted(found: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both channels answer by default; the environment may say otherwise, and the option goes before it."""
     monkeypatch.delenv("SEARCHKIT_MODE")
+    by_default = found("search", "clock", "--json")
+    monkeypatch.setenv("SEARCHKIT_MODE", "keyword")
+    by_environment = found("search", "clock", "--json")
+    by_option = found("search", "clock", "--json", "--mode", "semantic")
 
-    assert "--mode hybrid" in found("search", "xyzzy").err
-    assert "keyword" == found("search", "clock", "--json").json["query"]["mode"]
+    asked = [answer.json["query"]["mode"] for answer in (by_default, by_environment, by_option)]
+
+    assert ["hybrid", "keyword", "semantic"] == asked
 
 
 def test_index_without_vectors_cannot_be_asked_for_meaning(home: Home, run: Run) -> None:

@@ -1,16 +1,15 @@
 """`searchkit context`: packs what another agent should know."""
 
-import os
-
 import click
 
 from searchkit.commands import NOTHING_FOUND
 from searchkit.commands.asking import Question, filter_options, understood, words_argument
+from searchkit.commands.audience import audience
 from searchkit.commands.completing import complete_session
+from searchkit.commands.opening import opened
 from searchkit.commands.options import common
-from searchkit.commands.printing import print_json, print_lines
-from searchkit.commands.search import files_behind, say
-from searchkit.engine import Engine
+from searchkit.commands.printing import print_json, print_lines, say
+from searchkit.commands.search import files_behind
 from searchkit.errors import UsageError
 from searchkit.render import context as render
 from searchkit.render import context_json, empty
@@ -52,19 +51,19 @@ def context(
     if exclude_current:
         excluded = (*excluded, _current())
     query = understood(words, filters)
-    with Engine(index) as engine:
+    with opened(index) as engine:
         found = engine.context(query, max_tokens, limit=limit, without=excluded)
         if as_json:
             print_json(context_json.pack(found))
         elif found.excerpts:
             print_lines([render.markdown(found).rstrip("\n")])
         else:
-            say(empty.reasons(found.answer, engine.values, files_behind(engine)))
+            say(*empty.reasons(found.answer, engine.values, files_behind(engine)))
     return 0 if found.excerpts else NOTHING_FOUND
 
 
 def _current() -> str:
-    named = [os.environ[name] for name in CURRENT if os.environ.get(name)]
+    named = [value for name in CURRENT if (value := audience().environment.get(name))]
     if not named:
         hint = "name the session with --exclude-session ID"
         raise UsageError(f"the current session is not known: {' and '.join(CURRENT)} are not set", hint)

@@ -6,8 +6,9 @@ from importlib import resources
 import click
 
 from searchkit import config
+from searchkit.commands.audience import audience
 from searchkit.commands.options import common
-from searchkit.commands.printing import print_json, print_lines, width
+from searchkit.commands.printing import print_json, print_lines, say
 from searchkit.engine import Engine
 from searchkit.render import answer, answer_json
 
@@ -35,5 +36,5 @@ def demo(index: str | None, as_json: bool) -> None:
             return
         for question, found in answers.items():
             click.secho(f"\n$ searchkit search {question}\n", bold=True)
-            print_lines(answer.answer(found, width(), time.time()))
-    click.echo(f"Try it: searchkit search --index {place} WORDS", err=True)
+            print_lines(answer.answer(found, audience().width, time.time()))
+    say(f"Try it: searchkit search --index {place} WORDS")

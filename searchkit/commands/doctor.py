@@ -3,9 +3,9 @@
 import click
 
 from searchkit.commands import WENT_WRONG
+from searchkit.commands.opening import opened
 from searchkit.commands.options import common
 from searchkit.commands.printing import print_json, print_lines
-from searchkit.engine import Engine
 from searchkit.render import json, terminal
 
 
@@ -14,7 +14,7 @@ from searchkit.render import json, terminal
 @click.option("--full", is_flag=True, help="Show every place, not the first few of each kind.")
 def doctor(index: str | None, as_json: bool, full: bool) -> int:
     """Say what is wrong in the transcripts or in the index."""
-    with Engine(index) as engine:
+    with opened(index) as engine:
         found = list(engine.findings())
         if as_json:
             print_json(json.findings(found))

@@ -4,7 +4,7 @@ import click
 
 from searchkit.commands import WENT_WRONG
 from searchkit.commands.options import common, root_option
-from searchkit.commands.printing import complain, print_json, print_lines, warn
+from searchkit.commands.printing import complain, print_json, print_lines, say, warn
 from searchkit.engine import Engine
 from searchkit.errors import SourceError
 from searchkit.ingest import Summary
@@ -63,7 +63,7 @@ def _watch(engine: Engine, as_json: bool, with_vectors: bool) -> int:
             if not passes or done.files or done.gone:
                 _show_summary(done, bar.seconds, as_json)
             if not passes:
-                click.echo("Watching. Ctrl-C ends it.", err=True)
+                say("Watching. Ctrl-C ends it.")
             passes += 1
             bar.restart()
     return 0
@@ -81,8 +81,8 @@ def _show_summary(done: Summary, seconds: float, as_json: bool) -> None:
     if done.failures:
         more = len(done.failures) - MOST_FAILURES
         rest = f"and {more:,} more; " if more > 0 else ""
-        click.echo(f"  {rest}all else is indexed; mend or remove these, and the next run reads them", err=True)
+        say(f"  {rest}all else is indexed; mend or remove these, and the next run reads them")
 
 
 def _say_who_writes(holder: str) -> None:
-    click.echo(f"The index is being written by {holder}; waiting for it.", err=True)
+    say(f"The index is being written by {holder}; waiting for it.")

@@ -4,6 +4,7 @@ import os
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
+from threading import get_ident
 
 import msgspec
 
@@ -30,7 +31,7 @@ def remember(index: Path, results: Sequence[Result]) -> None:
         for result in results
     ]
     # Searches may run side by side; each writes a file of its own and puts it into place.
-    own = index / f"{os.getpid()}-{LAST_SEARCH}"
+    own = index / f"{os.getpid()}-{get_ident()}-{LAST_SEARCH}"
     with suppress(OSError):
         try:
             write_private(own, msgspec.json.encode(found))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from searchkit.commands.printing import print_lines
+from searchkit.commands.audience import Audience
 
 if TYPE_CHECKING:
     from subprocess import Popen
@@ -22,11 +22,11 @@ DEFAULT_PAGER = "less -R"
 LESS = "FRX"
 
 
-def print_paged(lines: Iterable[str], wants_pager: bool = True) -> None:
-    """Print lines, in a pager if there are more than the terminal has."""
-    arguments = _arguments() if wants_pager and sys.stdout.isatty() and sys.stdin.isatty() else []
+def print_paged(lines: Iterable[str], reader: Audience) -> None:
+    """Print lines for somebody, in a pager if there are more than the terminal has."""
+    arguments = _arguments() if sys.stdout.isatty() and sys.stdin.isatty() else []
     if not arguments:
-        print_lines(lines)
+        reader.print(lines)
         return
     following = iter(lines)
     # A line is left for the prompt of the shell.
@@ -34,23 +34,9 @@ def print_paged(lines: Iterable[str], wants_pager: bool = True) -> None:
     second = list(islice(following, 1))
     pager = _started(arguments) if second else None
     if pager is None:
-        print_lines(chain(first, second, following))
+        reader.print(chain(first, second, following))
     else:
-        _feed(pager, chain(first, second, following))
-
-
-def is_coloured() -> bool:
-    """Say whether somebody sees colours, and wants them."""
-    return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
-
-
-def is_ascii() -> bool:
-    """Say whether what is printed can have no other characters than those of ASCII."""
-    try:
-        "│├└─●○…".encode(sys.stdout.encoding or "ascii")
-    except (UnicodeEncodeError, LookupError):
-        return True
-    return False
+        _feed(pager, chain(first, second, following), reader.is_coloured)
 
 
 def _arguments() -> list[str]:
@@ -71,16 +57,15 @@ def _started(arguments: list[str]) -> "Popen[bytes] | None":
     return None
 
 
-def _feed(pager: "Popen[bytes]", lines: Iterator[str]) -> None:
+def _feed(pager: "Popen[bytes]", lines: Iterator[str], is_coloured: bool) -> None:
     """Hand lines to a pager until it has seen enough, and wait for it to end."""
     # An interrupt is for the pager: leaving before it would leave the terminal as the pager had it.
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    coloured = is_coloured()
     try:
         assert pager.stdin is not None
         with suppress(BrokenPipeError), pager.stdin as file:
             for line in lines:
-                shown = line if coloured else click.unstyle(line)
+                shown = line if is_coloured else click.unstyle(line)
                 file.write(f"{shown}\n".encode(sys.stdout.encoding or "utf-8", "replace"))
         pager.wait()
     finally:

@@ -1,31 +1,17 @@
 """How commands print: results on stdout, complaints on stderr, and quietly away when nobody reads on."""
 
-import os
-import shutil
-import sys
 from collections.abc import Iterable
 
 import click
 import orjson
 
+from searchkit.commands.audience import audience
 from searchkit.render.plain import escaped, safe
-
-# Lines get no longer on wide terminals: they would be hard to read. The first is for where there is no terminal.
-DEFAULT_WIDTH = 100
-MOST_WIDTH = 120
 
 
 def print_lines(lines: Iterable[str]) -> None:
     """Print lines of a result."""
-    try:
-        for line in lines:
-            click.echo(line)
-        sys.stdout.flush()
-    except BrokenPipeError:
-        # Whoever read our output has seen enough. Caught here because click would leave with status 1,
-        # and redirected because Python would complain when it closes stdout.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)
+    audience().print(lines)
 
 
 def print_json(value: object) -> None:
@@ -43,18 +29,19 @@ def print_json_lines(values: Iterable[object]) -> None:
     print_lines(escaped(orjson.dumps(value).decode()) for value in values)
 
 
+def say(*lines: str) -> None:
+    """Say on stderr what there is to say beside a result."""
+    for line in lines:
+        audience().say(line)
+
+
 def warn(message: str) -> None:
     """Say on stderr what may surprise."""
-    click.echo(f"{click.style('note:', fg='yellow', bold=True)} {message}", err=True)
+    say(f"{click.style('note:', fg='yellow', bold=True)} {message}")
 
 
 def complain(message: str, hint: str = "") -> None:
     """Say on stderr what is wrong and what to do."""
-    click.echo(f"{click.style('error:', fg='red', bold=True)} {safe(message)}", err=True)
+    say(f"{click.style('error:', fg='red', bold=True)} {safe(message)}")
     if hint:
-        click.echo(f"  {safe(hint)}", err=True)
-
-
-def width() -> int:
-    """Return how many columns a line may take."""
-    return min(shutil.get_terminal_size((DEFAULT_WIDTH, 24)).columns, MOST_WIDTH)
+        say(f"  {safe(hint)}")

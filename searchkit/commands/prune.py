@@ -6,9 +6,10 @@ import time
 import click
 
 from searchkit.commands import NOTHING_FOUND
+from searchkit.commands.audience import audience
 from searchkit.commands.meant import meant
 from searchkit.commands.options import common
-from searchkit.commands.printing import print_json, print_lines, width
+from searchkit.commands.printing import print_json, print_lines, say
 from searchkit.engine import Engine
 from searchkit.errors import UsageError
 from searchkit.questions import Condition, Filter
@@ -55,18 +56,18 @@ def prune(
             and (before is None or (session.ended or 0) < before)
         ]
         if not chosen:
-            click.echo("No session is meant by that.", err=True)
+            say("No session is meant by that.")
             return NOTHING_FOUND
         if not as_json:
-            click.echo(f"To forget: {count(len(chosen), 'session')}, for good.", err=True)
-            print_lines(terminal.sessions(chosen, width()))
+            say(f"To forget: {count(len(chosen), 'session')}, for good.")
+            print_lines(terminal.sessions(chosen, audience().width))
         is_done = not dry_run and (yes or _confirmed())
         if is_done:
             engine.prune([session.id for session in chosen])
         if as_json:
             print_json({**json.sessions(chosen), "is_done": is_done})
         elif is_done:
-            click.echo(f"Forgot {count(len(chosen), 'session')}.", err=True)
+            say(f"Forgot {count(len(chosen), 'session')}.")
     return 0
 
 

@@ -9,9 +9,9 @@ import click
 
 from searchkit.commands.completing import complete_session
 from searchkit.commands.meant import meant
+from searchkit.commands.opening import must_be_own, opened
 from searchkit.commands.options import common
 from searchkit.commands.printing import print_json, print_lines, warn
-from searchkit.engine import Engine
 from searchkit.errors import UsageError
 from searchkit.render import json
 from searchkit.render.plain import one_line, safe
@@ -29,7 +29,9 @@ def resume(id: str, index: str | None, as_json: bool, run: bool) -> None:
     ID is the id of a session or of one of its messages, the beginning of one, or the number of a result of
     the last search.
     """
-    with Engine(index) as engine:
+    if run:
+        must_be_own()
+    with opened(index) as engine:
         found = engine.resumption(meant(engine, id))
     for remark in _remarks(found):
         warn(remark)

@@ -1,8 +1,6 @@
 """`searchkit search`: finds messages."""
 
-import sys
 import time
-from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
 
@@ -11,10 +9,12 @@ import click
 from searchkit.backends.base import Order
 from searchkit.commands import NOTHING_FOUND
 from searchkit.commands.asking import Question, filter_options, understood, words_argument
+from searchkit.commands.audience import audience
 from searchkit.commands.last import remember
 from searchkit.commands.many import answers
+from searchkit.commands.opening import must_be_own, opened
 from searchkit.commands.options import common
-from searchkit.commands.printing import print_json, print_json_lines, print_lines, warn, width
+from searchkit.commands.printing import print_json, print_json_lines, print_lines, say, warn
 from searchkit.engine import Engine
 from searchkit.errors import SourceError, UsageError
 from searchkit.questions import Mode
@@ -33,8 +33,9 @@ ORDERS = [order.value for order in Order]
 @click.option(
     "--mode",
     type=click.Choice(MODES),
-    envvar="SEARCHKIT_MODE",
-    help="Ask for words (keyword, the default), for meaning (semantic), or for both (hybrid; --queries does).",
+    default=lambda: audience().environment.get("SEARCHKIT_MODE") or Mode.HYBRID.value,
+    show_default=Mode.HYBRID.value,
+    help="Ask for words (keyword), for meaning (semantic), or for both.",
 )
 @click.option("--limit", default=10, show_default=True, type=click.IntRange(1, 1000), help="How many results.")
 @click.option(
@@ -58,7 +59,7 @@ def search(
     index: str | None,
     as_json: bool,
     filters: list[tuple[str, str]],
-    mode: str | None,
+    mode: str,
     limit: int,
     turns: int,
     group: str | None,
@@ -73,10 +74,10 @@ def search(
     WORDS are words, "exact phrases", -excluded (or NOT excluded), this OR that, prefix*, fuzzy~, /pattern/, and filters
     such as project:shop, kind:prompt, after:7d.
     """
-    # What holds the model takes seconds to load: worth it for many questions, and for one that wants it.
-    asked = Mode(mode) if mode else Mode.KEYWORD if queries is None else Mode.HYBRID
-    with Engine(index) as engine:
+    asked = Mode(mode)
+    with opened(index) as engine:
         if queries is not None:
+            must_be_own()
             if words or facets:
                 raise UsageError("--queries takes its words from the file, and counts no facets", "leave them out")
             ask = partial(
@@ -108,13 +109,14 @@ def search(
         else:
             if found.results:
                 remember(engine.settings.index, found.results)
-            print_lines(answer.answer(found, width(), time.time(), explain))
-            print_lines(answer.facets(found, width()))
-            say(answer.remarks(found) if found.results else empty.reasons(found, engine.values, files_behind(engine)))
-            if not found.results and asked is Mode.KEYWORD and engine.has_vectors():
-                say(["Something may mean it in other words: --mode hybrid asks for that."])
-            if found.results and sys.stdout.isatty():
-                say([answer.footer(found, index)])
+            print_lines(answer.answer(found, audience().width, time.time(), explain))
+            print_lines(answer.facets(found, audience().width))
+            if not found.results:
+                say(*empty.reasons(found, engine.values, files_behind(engine)))
+            else:
+                say(*answer.remarks(found))
+                if audience().is_watching:
+                    say(answer.footer(found, index))
     return 0 if found.results else NOTHING_FOUND
 
 
@@ -124,9 +126,3 @@ def files_behind(engine: Engine) -> int:
         return engine.behind().files
     except SourceError:
         return 0
-
-
-def say(lines: Iterable[str]) -> None:
-    """Say on stderr what there is to say about an answer."""
-    for line in lines:
-        click.echo(line, err=True)

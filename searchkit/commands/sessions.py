@@ -4,9 +4,10 @@ import click
 
 from searchkit.commands import NOTHING_FOUND
 from searchkit.commands.asking import Question, by_title, filter_options, understood, words_argument
+from searchkit.commands.audience import audience
+from searchkit.commands.opening import opened
 from searchkit.commands.options import common
-from searchkit.commands.printing import print_json, print_lines, warn, width
-from searchkit.engine import Engine
+from searchkit.commands.printing import print_json, print_lines, say, warn
 from searchkit.nearest import unknown
 from searchkit.render import json, terminal
 
@@ -25,17 +26,17 @@ def sessions(
     A filter holds for a session if it does for anything in it.
     """
     condition = by_title(understood(words, filters))
-    with Engine(index) as engine:
+    with opened(index) as engine:
         everything = engine.sessions(condition)
         found = everything[:limit]
         if as_json:
             print_json(json.sessions(found))
         else:
-            print_lines(terminal.sessions(found, width()))
+            print_lines(terminal.sessions(found, audience().width))
         if len(everything) > limit:
-            click.echo(f"{len(everything) - limit:,} more; --limit shows them", err=True)
+            say(f"{len(everything) - limit:,} more; --limit shows them")
         if not found:
-            click.echo("No session is meant by that.", err=True)
+            say("No session is meant by that.")
             for line in terminal.unknown(unknown(condition, engine.values)):
                 warn(line)
     return 0 if found else NOTHING_FOUND

@@ -7,12 +7,13 @@ from pathlib import Path
 import click
 
 from searchkit.commands import NOTHING_FOUND
+from searchkit.commands.audience import audience
 from searchkit.commands.completing import complete_session
 from searchkit.commands.last import is_number, recall
 from searchkit.commands.meant import must_say
+from searchkit.commands.opening import must_be_own, opened
 from searchkit.commands.options import common
-from searchkit.commands.paging import is_ascii, is_coloured, print_paged
-from searchkit.commands.printing import json_text, width
+from searchkit.commands.printing import json_text, say
 from searchkit.commands.saving import save
 from searchkit.commands.titled import titled
 from searchkit.conversations import Conversation, Outline, Said
@@ -56,15 +57,16 @@ def show(
     if len(forms) > 1:
         raise UsageError(f"--{forms[0]} and --{forms[1]} cannot both be printed", "leave one of them out")
     asked = Asked(before=before, after=after, has_agents=agents, index=index)
-    with Engine(index) as engine:
+    with opened(index) as engine:
         found = _found(engine, id, asked, full)
         lines = _written(found, asked, full, forms[0] if forms else "screen", output is None)
         if output is not None:
+            must_be_own()
             save(output, lines)
         else:
-            print_paged(lines, not forms and not no_pager)
+            (audience().print if forms or no_pager else audience().page)(lines)
     if isinstance(found, Conversation) and not _is_told(found):
-        click.echo("That message says nothing: there is no text in it.", err=True)
+        say("That message says nothing: there is no text in it.")
         return 0 if found.entries else NOTHING_FOUND
     return 0
 
@@ -98,10 +100,10 @@ def _written(found: Conversation | Outline, asked: Asked, is_full: bool, form: s
     if form == "html":
         return html.lines(told, is_full)
     look = screen.Screen(
-        width=width(),
+        width=audience().width,
         now=time.time(),
         is_full=is_full,
-        is_coloured=is_seen and is_coloured(),
-        is_ascii=is_seen and is_ascii(),
+        is_coloured=is_seen and audience().is_coloured,
+        is_ascii=is_seen and audience().is_ascii,
     )
     return screen.lines(told, look)

@@ -4,9 +4,10 @@ import click
 
 from searchkit.commands import NOTHING_FOUND
 from searchkit.commands.asking import Question, by_title, filter_options, understood, words_argument
+from searchkit.commands.audience import audience
+from searchkit.commands.opening import opened
 from searchkit.commands.options import common
-from searchkit.commands.printing import print_json, print_lines, warn, width
-from searchkit.engine import Engine
+from searchkit.commands.printing import print_json, print_lines, say, warn
 from searchkit.nearest import unknown
 from searchkit.render import json, terminal
 from searchkit.render import stats as drawing
@@ -40,18 +41,18 @@ def stats(
     """
     query = understood(words, filters)
     condition = by_title(query)
-    with Engine(index) as engine:
+    with opened(index) as engine:
         wanted = (Grouping(by),) if by else OVERVIEW
         found = engine.figures(condition, (Grouping.TOTAL, *wanted))
         total, groups = found[Grouping.TOTAL].get("", Figures()), {one: found[one] for one in wanted}
         if as_json:
             print_json(json.stats(total, {one: drawing.ordered(labelled, one) for one, labelled in groups.items()}))
         elif not total.sessions:
-            click.echo("There is nothing to count.", err=True)
+            say("There is nothing to count.")
         elif by:
-            print_lines(drawing.table(groups[Grouping(by)], Grouping(by), limit, width()))
+            print_lines(drawing.table(groups[Grouping(by)], Grouping(by), limit, audience().width))
         else:
-            print_lines(drawing.overview(total, groups, width()))
+            print_lines(drawing.overview(total, groups, audience().width))
         if not total.sessions:
             for line in terminal.unknown(unknown(condition, engine.values)):
                 warn(line)

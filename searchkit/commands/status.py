@@ -2,9 +2,9 @@
 
 import click
 
+from searchkit.commands.opening import opened
 from searchkit.commands.options import common, root_option
 from searchkit.commands.printing import print_json, print_lines
-from searchkit.engine import Engine
 from searchkit.render import json, terminal
 
 
@@ -13,7 +13,7 @@ from searchkit.render import json, terminal
 @root_option
 def status(index: str | None, as_json: bool, roots: tuple[str, ...]) -> None:
     """Say what is indexed and how far."""
-    with Engine(index, roots) as engine:
+    with opened(index, roots) as engine:
         found = engine.status()
         if as_json:
             print_json(json.status(found))

@@ -4,12 +4,12 @@ import time
 
 import click
 
+from searchkit.commands.audience import audience
 from searchkit.commands.completing import complete_session
+from searchkit.commands.opening import opened
 from searchkit.commands.options import common
-from searchkit.commands.paging import is_ascii, is_coloured, print_paged
-from searchkit.commands.printing import print_json, width
+from searchkit.commands.printing import print_json
 from searchkit.commands.titled import titled
-from searchkit.engine import Engine
 from searchkit.render import outline_json
 from searchkit.render import tree as drawing
 from searchkit.render.screen import Screen
@@ -27,10 +27,16 @@ def tree(session: str, index: str | None, as_json: bool, as_ascii: bool, no_page
     number of a result of the last search. Filled circles are the way that the conversation went; what has
     empty ones was abandoned.
     """
-    with Engine(index) as engine:
+    with opened(index) as engine:
         found = engine.outline(titled(engine, session).id)
         if as_json:
             print_json(outline_json.fields(found, is_full=False))
             return
-        look = Screen(width=width(), now=time.time(), is_coloured=is_coloured(), is_ascii=as_ascii or is_ascii())
-        print_paged(drawing.lines(found, look), not no_pager)
+        reader = audience()
+        look = Screen(
+            width=reader.width,
+            now=time.time(),
+            is_coloured=reader.is_coloured,
+            is_ascii=as_ascii or reader.is_ascii,
+        )
+        (reader.print if no_pager else reader.page)(drawing.lines(found, look))

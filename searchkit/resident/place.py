@@ -1,0 +1,85 @@
+"""Where the resident process of an index is reached, for itself and for its clients, who must not wait for imports."""
+
+import errno
+import os
+import sys
+
+# As `typing` has it, which takes a while to import.
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pathlib import Path
+    from typing import Any, TypeVar
+
+    # Clients have strings: to import what paths are made of takes as long as to ask.
+    Place = TypeVar("Place", str, Path)
+
+SOCKET = "resident.sock"
+LOCK = "resident.lock"
+LOG = "resident.log"
+DOOR = "resident.json"
+# An address of a Unix socket has 108 bytes on Linux and 104 on macOS; while it is made, its name is longer by four.
+MOST_ADDRESS_BYTES = 100
+HAS_SOCKETS = sys.platform != "win32"
+
+
+def socket_path(index: "Place") -> "Place":
+    """Return the socket of an index: in it, or, where that path is too long, in a directory of the user's own.
+
+    Raises OSError where there can be no such directory.
+    """
+    path = os.path.join(index, SOCKET)
+    if len(os.fsencode(path)) <= MOST_ADDRESS_BYTES:
+        return type(index)(path)
+    # Almost nobody's path is that long.
+    import hashlib
+
+    name = hashlib.blake2b(os.fsencode(os.path.realpath(index)), digest_size=12).hexdigest()
+    return type(index)(os.path.join(_runtime_directory(), f"{name}.sock"))
+
+
+def lock_path(index: "Path") -> "Path":
+    """Return the file whose lock the process holds for as long as it lives."""
+    return index / LOCK
+
+
+def log_path(index: "Path") -> "Path":
+    """Return the file that the process writes its log to."""
+    return index / LOG
+
+
+def door_path(index: "Path") -> "Path":
+    """Return the file that names the loopback port and the token, where there is one; only its owner can read it."""
+    return index / DOOR
+
+
+def door(index: "str | Path") -> "dict[str, Any] | None":
+    """Return `port`, `token` and `pid` of a process that listens on a loopback port, or None."""
+    # Only Windows and whoever shows the address asks for it.
+    import json
+
+    try:
+        with open(os.path.join(index, DOOR), "rb") as opened:
+            read = json.loads(opened.read())
+        return read if isinstance(read, dict) and {"port", "token", "pid"} <= read.keys() else None
+    except (OSError, ValueError):
+        return None
+
+
+def _runtime_directory() -> str:
+    """Make a directory of the user's own below the one for sockets, or below that for temporary files."""
+    parent = os.environ.get("XDG_RUNTIME_DIR")
+    if not parent:
+        # It looks for a directory that can be written.
+        import tempfile
+
+        parent = tempfile.gettempdir()
+    user = os.getuid() if sys.platform != "win32" else os.getlogin()
+    directory = os.path.join(parent, f"searchkit-{user}")
+    try:
+        os.mkdir(directory, 0o700)
+    except FileExistsError:
+        found = os.lstat(directory)
+        if sys.platform != "win32" and (found.st_uid != user or found.st_mode & 0o170077 != 0o040000):
+            # Whoever made it before us could answer in our place.
+            raise PermissionError(errno.EPERM, "is not a directory of your own", directory) from None
+    return directory

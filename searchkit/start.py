@@ -1,0 +1,31 @@
+"""The first thing that runs: a command is handed to the resident process, or what runs it here is loaded."""
+
+import sys
+
+# As `typing` has it, which takes a while to import.
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import NoReturn
+
+
+def main() -> "NoReturn":
+    """Run the command line."""
+    try:
+        status = _answered()
+    except KeyboardInterrupt:
+        status = 130
+    if status is None:
+        from searchkit.cli import main as run_here
+
+        run_here()
+    sys.exit(status)
+
+
+def _answered() -> int | None:
+    from searchkit.resident.forward import answered
+
+    return answered(sys.argv[1:])
+
+
+if __name__ == "__main__":
+    main()
