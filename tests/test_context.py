@@ -196,6 +196,16 @@ def test_sessions_are_left_out(home: Home, run: Run, monkeypatch: pytest.MonkeyP
     assert {THIRD} == {one["session"] for one in both.json["excerpts"]}
 
 
+def test_session_to_leave_out_that_is_nowhere_is_told(home: Home, run: Run) -> None:
+    """A mistyped id leaves nothing out, and whoever typed it is told."""
+    write(home)
+    run("index")
+
+    told = run("context", "lantern", "--max-tokens", "500", "--exclude-session", "nowhere")
+
+    assert (0, True) == (told.status, "begins with 'nowhere'" in told.err)
+
+
 def test_unknown_current_session_is_told(home: Home, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody is given the session that asks because the environment did not name it, or named nothing."""
     write(home)

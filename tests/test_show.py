@@ -150,6 +150,15 @@ def test_session_or_title_is_shown_as_an_outline(home: Home, run: Run, uuid: str
     assert ["why is the list slow", "and the giraffe?"] == [turn["asked"]["text"] for turn in way["turns"][:2]]
 
 
+def test_options_of_messages_are_told_to_be_unused_for_a_session(run: Run, uuid: str) -> None:
+    """An outline has no turns before or after it, which is said where somebody asked for them."""
+    plain = run("show", SESSION)
+    asked = run("show", SESSION, "--before", "3", "--agents")
+
+    assert ("", plain.out) == (plain.err, asked.out)
+    assert "--before and --agents are for messages" in asked.err
+
+
 def test_conversation_for_programs(run: Run, uuid: str) -> None:
     """The promised fields, what was asked for among them whole."""
     shown = run("show", uuid, "--json").json

@@ -8,11 +8,13 @@ from searchkit.commands.audience import audience
 from searchkit.commands.completing import complete_session
 from searchkit.commands.opening import opened
 from searchkit.commands.options import common
-from searchkit.commands.printing import print_json, print_lines, say
+from searchkit.commands.printing import print_json, print_lines, say, warn
 from searchkit.commands.search import files_behind
 from searchkit.errors import UsageError
+from searchkit.questions import Condition, Filter
 from searchkit.render import context as render
 from searchkit.render import context_json, empty
+from searchkit.render.plain import one_line
 
 # Where Claude Code tells its commands which session they are run in.
 CURRENT = ("CLAUDE_SESSION_ID", "CLAUDE_CODE_SESSION_ID")
@@ -48,11 +50,14 @@ def context(
     WORDS are those of `searchkit search`. It prints the best passages as Markdown, each with the question that led
     to it, what came of it, and where it is from. With --json, too, the tokens are those of the Markdown.
     """
-    if exclude_current:
-        excluded = (*excluded, _current())
     query = understood(words, filters)
+    # It may be too new to be indexed, and then there is nothing to leave out.
+    current = (_current(),) if exclude_current else ()
     with opened(index) as engine:
-        found = engine.context(query, max_tokens, limit=limit, without=excluded)
+        for beginning in filter(None, excluded):
+            if not engine.sessions(Condition(filters=(Filter(name="session", values=(beginning,)),)), limit=1):
+                warn(f"no session has an id that begins with {one_line(beginning)!r}, so none is left out for it")
+        found = engine.context(query, max_tokens, limit=limit, without=(*excluded, *current))
         if as_json:
             print_json(context_json.pack(found))
         elif found.excerpts:

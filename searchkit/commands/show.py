@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import click
+from click.core import ParameterSource
 
 from searchkit.commands import NOTHING_FOUND
 from searchkit.commands.audience import audience
@@ -13,7 +14,7 @@ from searchkit.commands.last import is_number, recall
 from searchkit.commands.meant import must_say
 from searchkit.commands.opening import must_be_own, opened
 from searchkit.commands.options import common
-from searchkit.commands.printing import json_text, say
+from searchkit.commands.printing import json_text, say, warn
 from searchkit.commands.saving import save
 from searchkit.commands.titled import titled
 from searchkit.conversations import Conversation, Outline, Said
@@ -59,6 +60,8 @@ def show(
     asked = Asked(before=before, after=after, has_agents=agents, index=index)
     with opened(index) as engine:
         found = _found(engine, id, asked, full)
+        if isinstance(found, Outline) and (unused := _given("before", "after", "agents")):
+            warn(f"{' and '.join(unused)} are for messages: this is the outline of a session")
         lines = _written(found, asked, full, forms[0] if forms else "screen", output is None)
         if output is not None:
             must_be_own()
@@ -81,6 +84,12 @@ def _found(engine: Engine, id: str, asked: Asked, is_full: bool) -> Conversation
     # The engine puts the beginning of the conversation in place of a title.
     is_title = not found.record.lower().startswith(uuid.lower())
     return engine.outline(found.session.id) if is_title and found.session else found
+
+
+def _given(*names: str) -> list[str]:
+    """Return the options that were typed, of these."""
+    context = click.get_current_context()
+    return [f"--{name}" for name in names if context.get_parameter_source(name) is ParameterSource.COMMANDLINE]
 
 
 def _is_told(found: Conversation) -> bool:
