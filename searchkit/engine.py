@@ -21,6 +21,7 @@ from searchkit.dates import LOCAL
 from searchkit.errors import IndexModel, ModelFault, SourceError, UsageError
 from searchkit.query import understand
 from searchkit.questions import Condition, Filter, Mode, Query
+from searchkit.recipe import RECIPE, Recipe
 from searchkit.results import Answer, Status
 from searchkit.retrieve import retrieve
 from searchkit.types import Behind, Counts, Figures, Finding, Grouping, Session, Standing
@@ -44,11 +45,16 @@ class Engine:
     """An index and the roots it is made from; use it as a context manager."""
 
     def __init__(
-        self, index: str | Path | None = None, roots: Sequence[str | Path] = (), model: str | None = None
+        self,
+        index: str | Path | None = None,
+        roots: Sequence[str | Path] = (),
+        model: str | None = None,
+        recipe: Recipe = RECIPE,
     ) -> None:
         """Take what is not given from the environment, the configuration file and the defaults."""
         chosen = None if index is None else str(index)
         self.settings = config.resolve([str(root) for root in roots], chosen, model=model)
+        self._recipe = recipe
         self._reader: EmbeddedBackend | None = None
         self._embedder: Embedder | None = None
 
@@ -118,7 +124,7 @@ class Engine:
         the answer says why, unless meaning alone was wanted.
         """
         query = words if isinstance(words, Query) else understand(words, now=datetime.now(LOCAL), filters=filters)
-        ask = partial(retrieve, self._open(), query, limit, order, is_grouped, turns, facets)
+        ask = partial(retrieve, self._open(), query, limit, order, is_grouped, turns, facets, recipe=self._recipe)
         if mode is Mode.KEYWORD or (mode is Mode.HYBRID and not self.has_vectors()):
             return ask()
         try:

@@ -10,21 +10,10 @@ from collections.abc import Iterable, Mapping
 import msgspec
 
 from searchkit.backends.base import Hit
+from searchkit.recipe import RECIPE, Recipe
 from searchkit.results import Ranked
 from searchkit.support import supported
 from searchkit.types import Kind
-
-# How much meaning counts beside words. Flat between 0.25 and 0.45.
-MEANING = 0.3
-# In a question that holds a name, a path or a quotation, the words are what was meant.
-MEANING_OF_NAMES = 0.1
-# In a script that the default model was not trained on.
-MEANING_OF_UNKNOWN_SCRIPTS = 0.05
-# What the meaning of a kind counts times; of others as it is.
-KIND_WEIGHTS = {Kind.TOOL_CALL: 0.85, Kind.PROMPT: 0.95}
-AGENT_PROMPT_WEIGHT = 0.8
-# A result means at least this share of what its call means.
-OF_CALL = 0.8
 
 _NAME = re.compile(r'[_/(){}"]|::|\w\.\w|[a-z][A-Z]')
 # From here on no script is one that people write with spaces and few letters.
@@ -40,34 +29,39 @@ class Meant(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     is_of_call: bool = False
 
 
-def fuse(words: Iterable[Ranked], others: Iterable[Hit], meant: Mapping[int, Meant], weight: float) -> list[Ranked]:
+def fuse(
+    words: Iterable[Ranked], others: Iterable[Hit], meant: Mapping[int, Meant], weight: float, recipe: Recipe = RECIPE
+) -> list[Ranked]:
     """Rank what either channel found, best first; of equals the newer comes first."""
     found = {one.hit.key: one for one in words}
     for hit in others:
         found.setdefault(hit.key, Ranked(hit=hit, weight=1.0, own=0.0, score=0.0))
-    scored = [_scored(one, meant.get(one.hit.key), weight) for one in found.values()]
-    return sorted(supported(scored), key=lambda one: (-one.score, -(one.hit.time or 0), one.hit.key))
+    means = {key: meaning(one.hit, meant[key], recipe) for key, one in found.items() if key in meant}
+    if not recipe.is_absolute:
+        best = max(means.values(), default=0.0) or 1.0
+        means = {key: value / best for key, value in means.items()}
+    scored = [_scored(one, means.get(key, 0.0), weight) for key, one in found.items()]
+    return sorted(supported(scored, recipe), key=lambda one: (-one.score, -(one.hit.time or 0), one.hit.key))
 
 
-def weight_of(question: str) -> float:
+def weight_of(question: str, recipe: Recipe = RECIPE) -> float:
     """Say how much meaning counts for a question."""
     foreign = sum(letter >= _FIRST_IDEOGRAPH for letter in question)
     if foreign > _FOREIGN_SHARE * len(question):
-        return MEANING_OF_UNKNOWN_SCRIPTS
-    return MEANING_OF_NAMES if _NAME.search(question) else MEANING
+        return recipe.meaning_of_unknown_scripts
+    return recipe.meaning_of_names if _NAME.search(question) else recipe.meaning
 
 
-def meaning(hit: Hit, meant: Meant) -> float:
+def meaning(hit: Hit, meant: Meant, recipe: Recipe = RECIPE) -> float:
     """Say how well the meaning of a part answers."""
     cosine = max(meant.cosine, 0.0)
     if meant.is_of_call:
-        return OF_CALL * KIND_WEIGHTS[Kind.TOOL_CALL] * cosine
+        return recipe.of_call * recipe.meaning_kinds.get(Kind.TOOL_CALL, 1.0) * cosine
     is_told = hit.is_agents and hit.kind is Kind.PROMPT
-    weight = AGENT_PROMPT_WEIGHT if is_told else KIND_WEIGHTS.get(hit.kind, 1.0)
-    return cosine * weight * meant.feature
+    weight = recipe.meaning_agent_prompt if is_told else recipe.meaning_kinds.get(hit.kind, 1.0)
+    return cosine * weight * (meant.feature if recipe.are_features_counted else 1.0)
 
 
-def _scored(one: Ranked, meant: Meant | None, weight: float) -> Ranked:
-    means = meaning(one.hit, meant) if meant else 0.0
+def _scored(one: Ranked, means: float, weight: float) -> Ranked:
     own = (1 - weight) * one.own + weight * means
     return msgspec.structs.replace(one, own=own, words=one.own, meaning=means)

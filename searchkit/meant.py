@@ -6,18 +6,12 @@ from typing import TYPE_CHECKING
 from searchkit.backends.base import Backend, Hit, Near, Vector
 from searchkit.fuse import Meant, fuse, weight_of
 from searchkit.questions import Match, Query
+from searchkit.recipe import RECIPE, Recipe
 from searchkit.results import Ranked
 from searchkit.types import Kind
 
 if TYPE_CHECKING:
     from searchkit.backends.base import Values
-
-# As many as words are asked for: with the exact cosine of each, so many rank as all would.
-CANDIDATES = 100
-# What nothing of a question's words is in must be this near, or it is no answer: nonsense is near to nothing.
-LEAST_COSINE = 0.4
-# Where meaning alone is asked for, it must be near at all.
-LEAST_MEANT = 0.2
 
 
 def ranked(
@@ -27,14 +21,15 @@ def ranked(
     words: Sequence[Ranked],
     limit: int,
     are_words_asked: bool = True,
+    recipe: Recipe = RECIPE,
 ) -> list[Ranked]:
     """Rank what holds the words of a question together with what is near to its meaning."""
-    least = (-1.0 if words else LEAST_COSINE) if are_words_asked else LEAST_MEANT
-    near = [one for one in _near(backend, query, question, max(CANDIDATES, limit)) if one.cosine >= least]
+    least = (-1.0 if words else recipe.least_cosine) if are_words_asked else recipe.least_meant
+    near = [one for one in _near(backend, query, question, max(recipe.candidates, limit)) if one.cosine >= least]
     known = {one.key: Meant(cosine=one.cosine, feature=one.feature) for one in near}
-    unknown = [one.hit.key for one in words if one.hit.key not in known]
+    unknown = [one.hit.key for one in words if one.hit.key not in known] if recipe.are_cosines_filled else []
     results = [one.hit.key for one in words if one.hit.kind is Kind.TOOL_RESULT]
-    calls = backend.calls(results)
+    calls = backend.calls(results) if recipe.of_call else {}
     vectors = backend.vectors(sorted({*unknown, *calls.values()}))
     cosines = {
         key: max((_compared(piece, question) for piece in pieces), key=lambda one: one.cosine)
@@ -46,8 +41,8 @@ def ranked(
         if call in known or call in cosines
     }
     others = [_hit(one) for one in near]
-    weight = weight_of(query.text) if words else 1.0
-    return fuse(words, others, inherited | cosines | known, weight)
+    weight = weight_of(query.text, recipe) if words else 1.0
+    return fuse(words, others, inherited | cosines | known, weight, recipe)
 
 
 def _near(backend: Backend, query: Query, question: "Values", limit: int) -> list[Near]:

@@ -7,15 +7,14 @@ from typing import TYPE_CHECKING
 from searchkit import meant, passage, rank, window
 from searchkit.backends.base import Backend, Found, Order, Step, Stored
 from searchkit.questions import Query
+from searchkit.recipe import RECIPE, Recipe
 from searchkit.results import Answer, Ranked, Result, Shown
 from searchkit.types import Kind
 
 if TYPE_CHECKING:
     from searchkit.backends.base import Values
 
-# Over 398 MB of transcripts more than so many found nothing better in the first ten.
-CANDIDATES = 100
-# Where they lie in fewer sessions than are wanted, so many times more are looked at, twice at most.
+# Where the candidates lie in fewer sessions than are wanted, so many times more are looked at, twice at most.
 MORE_CANDIDATES = 5
 MOST_TRIES = 3
 # Of a session that is shown once.
@@ -34,18 +33,19 @@ def retrieve(
     facets: Sequence[str] = (),
     question: "Values | None" = None,
     has_words: bool = True,
+    recipe: Recipe = RECIPE,
 ) -> Answer:
     """Answer a query, by meaning too where the vector of the question is given, or by meaning alone."""
     started = time.perf_counter()
     if not (query.clauses or query.condition.filters or query.condition.periods):
         reach = backend.reach()
         return Answer(query=query, results=(), total=0, parts=reach.searchable, pending=reach.pending)
-    candidates = max(CANDIDATES, limit)
+    candidates = max(recipe.candidates, limit)
     for _ in range(MOST_TRIES):
         found = backend.keyword(query, candidates, order) if has_words else Found(hits=(), total=0)
-        ranked = (rank.rank if order is Order.RELEVANCE else rank.as_found)(found.hits, query)
+        ranked = (rank.rank if order is Order.RELEVANCE else rank.as_found)(found.hits, query, recipe)
         if question is not None and order is Order.RELEVANCE:
-            ranked = meant.ranked(backend, query, question, ranked, limit, has_words)
+            ranked = meant.ranked(backend, query, question, ranked, limit, has_words, recipe)
         groups = rank.by_session(ranked, limit, PASSAGES) if is_grouped else rank.one_by_one(ranked, limit)
         if len(groups) >= limit or len(found.hits) >= found.total or found.unseen:
             break

@@ -8,36 +8,30 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
+from searchkit.recipe import RECIPE, Recipe
 from searchkit.results import Ranked
 
-# What a hit gains of what a better one shortly before it has more, and one shortly after it; keys are in the
-# order of reading. Equals gain nothing, so that the newer of them still comes first.
-OF_BEFORE, OF_AFTER = 0.2, 0.1
-NEIGHBOURS = 2
-# What it gains of the mean of the best in its session; a session with fewer counts as if the others were nothing.
-OF_SESSION = 0.6
-SESSION_HITS = 3
-# So that the scale stays absolute: 1 is the most there can be.
-_MOST = 1 + OF_BEFORE + OF_AFTER + OF_SESSION
 
-
-def supported(ranked: Sequence[Ranked]) -> list[Ranked]:
+def supported(ranked: Sequence[Ranked], recipe: Recipe = RECIPE) -> list[Ranked]:
     """Return hits with what they gain from others added to what they score by themselves."""
     by_key = {one.hit.key: one for one in ranked}
     sessions: dict[int, list[float]] = {}
     for one in ranked:
         sessions.setdefault(one.hit.session, []).append(one.own)
-    best = {session: sum(sorted(several)[-SESSION_HITS:]) / SESSION_HITS for session, several in sessions.items()}
+    counted = recipe.session_hits
+    best = {session: sum(sorted(several)[-counted:]) / counted for session, several in sessions.items()}
     # What belongs to no session has nothing in common with what else belongs to none.
     best[0] = 0.0
-    return [msgspec.structs.replace(one, score=(one.own + _gained(one, by_key, best)) / _MOST) for one in ranked]
+    # So that the scale stays absolute: 1 is the most there can be.
+    most = 1 + recipe.of_before + recipe.of_after + recipe.of_session
+    return [msgspec.structs.replace(one, score=(one.own + _gained(one, by_key, best, recipe)) / most) for one in ranked]
 
 
-def _gained(one: Ranked, by_key: Mapping[int, Ranked], best: Mapping[int, float]) -> float:
+def _gained(one: Ranked, by_key: Mapping[int, Ranked], best: Mapping[int, float], recipe: Recipe) -> float:
     key = one.hit.key
-    before = _better(one, by_key, range(key - NEIGHBOURS, key))
-    after = _better(one, by_key, range(key + 1, key + NEIGHBOURS + 1))
-    return OF_BEFORE * before + OF_AFTER * after + OF_SESSION * best[one.hit.session]
+    before = _better(one, by_key, range(key - recipe.neighbours, key))
+    after = _better(one, by_key, range(key + 1, key + recipe.neighbours + 1))
+    return recipe.of_before * before + recipe.of_after * after + recipe.of_session * best[one.hit.session]
 
 
 def _better(one: Ranked, by_key: Mapping[int, Ranked], keys: Iterable[int]) -> float:

@@ -17,6 +17,7 @@ from typing import Any
 from searchkit import Engine
 from searchkit.errors import SearchkitError
 from searchkit.questions import Mode
+from searchkit.recipe import STEPS, without
 
 DEPTH = 10
 # More than ten hits, since several can be of one message.
@@ -29,7 +30,7 @@ def main() -> int:
     arguments = _arguments()
     queries = [json.loads(line) for line in arguments.queries.read_text(encoding="utf-8").splitlines() if line.strip()]
     started = time.perf_counter()
-    with Engine(arguments.index) as engine:
+    with Engine(arguments.index, recipe=without(arguments.without)) as engine:
         runs = {query["id"]: _ask(engine, query["query"], Mode(arguments.mode)) for query in queries}
     seconds = time.perf_counter() - started
     if arguments.run:
@@ -82,6 +83,14 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--index", required=True, help="the index to ask")
     parser.add_argument("--run", type=Path, help="write what was found for each question, a line of JSON each")
     parser.add_argument("--mode", choices=[mode.value for mode in Mode], default="hybrid", help="what is asked for")
+    parser.add_argument(
+        "--without",
+        metavar="STEP",
+        action="append",
+        default=[],
+        choices=STEPS,
+        help=f"leave a step of the ranking out, to see what it is worth: {', '.join(STEPS)}",
+    )
     return parser.parse_args()
 
 
