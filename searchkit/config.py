@@ -10,6 +10,9 @@ from searchkit import where
 
 DEFAULT_ROOT = "~/.claude"
 
+# What means the model that comes with the installation.
+DEFAULT_MODEL = ("", "default")
+
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """Everything that was configured, resolved once.

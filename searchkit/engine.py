@@ -21,7 +21,7 @@ from searchkit.dates import LOCAL
 from searchkit.errors import IndexModel, ModelFault, SourceError, UsageError
 from searchkit.query import understand
 from searchkit.questions import Condition, Filter, Mode, Query
-from searchkit.recipe import RECIPE, Recipe
+from searchkit.recipe import RECIPE, Recipe, trusting
 from searchkit.results import Answer, Status
 from searchkit.retrieve import retrieve
 from searchkit.types import Behind, Counts, Figures, Finding, Grouping, Session, Standing
@@ -54,7 +54,7 @@ class Engine:
         """Take what is not given from the environment, the configuration file and the defaults."""
         chosen = None if index is None else str(index)
         self.settings = config.resolve([str(root) for root in roots], chosen, model=model)
-        self._recipe = recipe
+        self._recipe = recipe if self.settings.model in config.DEFAULT_MODEL else trusting(recipe)
         self._reader: EmbeddedBackend | None = None
         self._embedder: Embedder | None = None
 

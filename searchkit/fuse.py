@@ -5,19 +5,21 @@ good one of the other. Every step was measured on labelled questions; ARCHITECTU
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
 from searchkit.backends.base import Hit
+from searchkit.questions import Query
+from searchkit.rank import timeliness
 from searchkit.recipe import RECIPE, Recipe
 from searchkit.results import Ranked
 from searchkit.support import supported
 from searchkit.types import Kind
 
 _NAME = re.compile(r'[_/(){}"]|::|\w\.\w|[a-z][A-Z]')
-# From here on no script is one that people write with spaces and few letters.
-_FIRST_IDEOGRAPH = "\u2e80"
+# Letters that are not Latin ones: from Greek on, but for those that Vietnamese is written with.
+_FOREIGN = re.compile(r"[^\W\d_\u0000-\u036f\u1e00-\u1eff]")
 _FOREIGN_SHARE = 0.2
 
 
@@ -30,24 +32,28 @@ class Meant(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 def fuse(
-    words: Iterable[Ranked], others: Iterable[Hit], meant: Mapping[int, Meant], weight: float, recipe: Recipe = RECIPE
+    words: Sequence[Ranked], others: Iterable[Hit], meant: Mapping[int, Meant], query: Query, recipe: Recipe = RECIPE
 ) -> list[Ranked]:
     """Rank what either channel found, best first; of equals the newer comes first."""
     found = {one.hit.key: one for one in words}
     for hit in others:
         found.setdefault(hit.key, Ranked(hit=hit, weight=1.0, own=0.0, score=0.0))
-    means = {key: meaning(one.hit, meant[key], recipe) for key, one in found.items() if key in meant}
+    means = {
+        key: meaning(one.hit, meant[key], recipe) * timeliness(one.hit, query, recipe)
+        for key, one in found.items()
+        if key in meant
+    }
     if not recipe.is_absolute:
         best = max(means.values(), default=0.0) or 1.0
         means = {key: value / best for key, value in means.items()}
+    weight = weight_of(query.text, recipe) if words else 1.0
     scored = [_scored(one, means.get(key, 0.0), weight) for key, one in found.items()]
     return sorted(supported(scored, recipe), key=lambda one: (-one.score, -(one.hit.time or 0), one.hit.key))
 
 
 def weight_of(question: str, recipe: Recipe = RECIPE) -> float:
     """Say how much meaning counts for a question."""
-    foreign = sum(letter >= _FIRST_IDEOGRAPH for letter in question)
-    if foreign > _FOREIGN_SHARE * len(question):
+    if len(_FOREIGN.findall(question)) > _FOREIGN_SHARE * len(question):
         return recipe.meaning_of_unknown_scripts
     return recipe.meaning_of_names if _NAME.search(question) else recipe.meaning
 

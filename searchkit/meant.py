@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from searchkit.backends.base import Backend, Hit, Near, Vector
-from searchkit.fuse import Meant, fuse, weight_of
+from searchkit.fuse import Meant, fuse
 from searchkit.questions import Match, Query
 from searchkit.recipe import RECIPE, Recipe
 from searchkit.results import Ranked
@@ -41,8 +41,7 @@ def ranked(
         if call in known or call in cosines
     }
     others = [_hit(one) for one in near]
-    weight = weight_of(query.text, recipe) if words else 1.0
-    return fuse(words, others, inherited | cosines | known, weight, recipe)
+    return fuse(words, others, inherited | cosines | known, query, recipe)
 
 
 def _near(backend: Backend, query: Query, question: "Values", limit: int) -> list[Near]:

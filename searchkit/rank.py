@@ -44,11 +44,17 @@ def one_by_one(ranked: Sequence[Ranked], limit: int) -> list[list[Ranked]]:
     return [[one] for one in ranked[:limit]]
 
 
+def timeliness(hit: Hit, query: Query, recipe: Recipe) -> float:
+    """Return what a hit counts times for the time that a question names in passing."""
+    if query.period is None or not any(within(span, hit.time) for span in query.period.spans):
+        return 1.0
+    return recipe.period_boost
+
+
 def _ranked(hit: Hit, query: Query, recipe: Recipe) -> Ranked:
     is_told = hit.is_agents and hit.kind is Kind.PROMPT
     weight = recipe.word_agent_prompt if is_told else recipe.word_kinds.get(hit.kind, 1.0)
-    if query.period is not None and any(within(span, hit.time) for span in query.period.spans):
-        weight *= recipe.period_boost
+    weight *= timeliness(hit, query, recipe)
     own = hit.score * weight * hit.coverage**recipe.coverage_power
     return Ranked(hit=hit, weight=weight, own=own, score=own)
 

@@ -42,7 +42,8 @@ class Recipe(msgspec.Struct, frozen=True, kw_only=True):
     word_agent_prompt: float = 0.75
     # Of two parts with equal scores the one that holds more of the question is the answer.
     coverage_power: float = 0.5
-    # "In march": on questions over long chats that name a time, its parts gained 7 points of nDCG@10.
+    # "In march": on questions over long chats that name a time, its parts gained 7 points of nDCG@10 by words;
+    # with meaning, too, nDCG@10 over all those questions rose from 51.4 to 52.3, and to 52.9 when both gain.
     period_boost: float = 1.25
     # A share of the highest score possible, not of the best hit's: a poor best hit is seen to be poor.
     is_absolute: bool = True
@@ -94,6 +95,11 @@ STEPS: Mapping[str, Mapping[str, Any]] = {
     "neighbours": {"of_before": 0.0, "of_after": 0.0},
     "session": {"of_session": 0.0},
 }
+
+
+def trusting(recipe: Recipe) -> Recipe:
+    """Let meaning count in every script alike: who chose another model than the default chose it for his own."""
+    return msgspec.structs.replace(recipe, meaning_of_unknown_scripts=recipe.meaning)
 
 
 def without(steps: Iterable[str], recipe: Recipe = RECIPE) -> Recipe:

@@ -1,12 +1,17 @@
 """How words and meaning are added up."""
 
+import msgspec
 import pytest
 
 from searchkit.backends.base import Hit
 from searchkit.features import feature
 from searchkit.fuse import Meant, fuse, meaning, weight_of
+from searchkit.questions import Period, Query, Span
+from searchkit.recipe import RECIPE, trusting
 from searchkit.results import Ranked
 from searchkit.types import Kind
+
+RED = Query(text="why was the build red")
 
 
 @pytest.mark.parametrize(
@@ -17,11 +22,31 @@ from searchkit.types import Kind
         ("src/auth/login.py", 0.1),
         ('"exact words"', 0.1),
         ("为什么构建失败", 0.05),
+        ("빌드가 왜 실패했나", 0.05),
+        ("почему сборка упала", 0.05),
+        ("pourquoi le serveur a-t-il échoué à démarrer", 0.3),
+        ("tại sao máy chủ không khởi động được", 0.3),
+        ("build failed… “why” – really", 0.3),
     ],
 )
 def test_meaning_weighs_what_the_question_allows(question: str, weight: float) -> None:
     """Names and quotations are meant as words, and so is what the model cannot read."""
     assert weight == weight_of(question)
+
+
+def test_chosen_model_is_trusted_with_every_script() -> None:
+    """Who chose a model for his language is answered by it."""
+    assert RECIPE.meaning == weight_of("为什么构建失败", trusting(RECIPE))
+
+
+def test_named_time_counts_for_meaning() -> None:
+    """Of two parts that mean the same, the one of the time that the question names comes first, though it is older."""
+    query = Query(text="what was red", period=Period(spans=(Span(start=0, end=10),)))
+    hits = [msgspec.structs.replace(hit(key), time=time) for key, time in ((1, 50), (2, 5))]
+
+    order = [one.hit.key for one in fuse([], hits, {1: Meant(cosine=0.5), 2: Meant(cosine=0.5)}, query)]
+
+    assert [2, 1] == order
 
 
 @pytest.mark.parametrize(
@@ -43,7 +68,7 @@ def test_what_only_meaning_found_is_ranked_too() -> None:
     """It comes before what holds one of the words and means something else."""
     words = [ranked(1, 0.1)]
 
-    order = [one.hit.key for one in fuse(words, [hit(2)], {1: Meant(cosine=0.0), 2: Meant(cosine=0.9)}, 0.3)]
+    order = [one.hit.key for one in fuse(words, [hit(2)], {1: Meant(cosine=0.0), 2: Meant(cosine=0.9)}, RED)]
 
     assert [2, 1] == order
 

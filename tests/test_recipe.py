@@ -5,7 +5,7 @@ import pytest
 
 from searchkit.backends.base import Hit
 from searchkit.errors import UsageError
-from searchkit.fuse import Meant, fuse, weight_of
+from searchkit.fuse import Meant, fuse
 from searchkit.questions import Period, Query, Span
 from searchkit.rank import rank
 from searchkit.recipe import RECIPE, STEPS, Recipe, without
@@ -51,7 +51,7 @@ def scores(recipe: Recipe) -> list[tuple[int, float]]:
         2: Meant(cosine=0.6, is_of_call=True),
         3: Meant(cosine=0.5),
     }
-    found = fuse(rank(hits, query, recipe), [], meant, weight_of(QUESTION, recipe), recipe)
+    found = fuse(rank(hits, query, recipe), [], meant, query, recipe)
     return [told(one) for one in found]
 
 

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
+from searchkit.config import DEFAULT_MODEL
 from searchkit.embed.base import Embedder
 
-DEFAULT = ("", "default")
 FAKE = "fake"
 
 
@@ -15,7 +15,7 @@ def choose(setting: str, directory: Path, *, cores: int | None = None, is_backgr
     of a model. The directory is where the default model is kept ready.
     """
     # Each brings a runtime that takes from a tenth of a second to many seconds to import.
-    if setting in DEFAULT:
+    if setting in DEFAULT_MODEL:
         from searchkit.embed.minilm import MiniLM
 
         return MiniLM(directory, cores, is_background)
