@@ -21,6 +21,7 @@ COMMANDS = (
     "context",
     "demo",
     "doctor",
+    "eval",
     "index",
     "prune",
     "resume",

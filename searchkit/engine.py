@@ -211,6 +211,10 @@ class Engine:
         meant = self._meant(uuid)
         return self._open().links([meant])[meant].places[0].session
 
+    def homes(self, uuids: Sequence[str]) -> Mapping[str, str | None]:
+        """Return the sessions that messages with these ids are of; a missing one is left out."""
+        return {uuid: link.places[0].session for uuid, link in self._open().links(uuids).items()}
+
     def sessions(self, condition: Condition | None = None, limit: int | None = None) -> list[Session]:
         """Return the sessions for which a condition holds, newest first."""
         return self._open().sessions(condition or Condition(), limit)
