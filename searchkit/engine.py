@@ -7,7 +7,6 @@ index, so methods that need those import them.
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
-from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
     from searchkit.embed.base import Embedder
     from searchkit.ingest import Progress, Summary
     from searchkit.packs import Pack
+    from searchkit.rerank import Judge
     from searchkit.resume import Resumption
 
 
@@ -57,6 +57,7 @@ class Engine:
         self._recipe = recipe if self.settings.model in config.DEFAULT_MODEL else trusting(recipe)
         self._reader: EmbeddedBackend | None = None
         self._embedder: Embedder | None = None
+        self._reranker: tuple[str, Judge] | None = None
 
     def __enter__(self) -> Self:
         """Open nothing yet: what is needed is opened when it is."""
@@ -117,14 +118,23 @@ class Engine:
         turns: int = 1,
         facets: Sequence[str] = (),
         mode: Mode = Mode.HYBRID,
+        reranker: str = "",
     ) -> Answer:
         """Find what answers a question, best first; words are read as on the command line.
 
         Meaning is asked for where the index has vectors. Where they cannot be used, words alone answer, and
-        the answer says why, unless meaning alone was wanted.
+        the answer says why, unless meaning alone was wanted. A reranker is a cross-encoder by name or path;
+        where it cannot be had, the answer comes without it and says why.
         """
+        judge, unjudged = self._judge(reranker)
         query = words if isinstance(words, Query) else understand(words, now=datetime.now(LOCAL), filters=filters)
-        ask = partial(retrieve, self._open(), query, limit, order, is_grouped, turns, facets, recipe=self._recipe)
+
+        def ask(question: "Values | None" = None, has_words: bool = True) -> Answer:
+            found = retrieve(
+                self._open(), query, limit, order, is_grouped, turns, facets, question, has_words, self._recipe, judge
+            )
+            return replace(found, unjudged=unjudged) if unjudged else found
+
         if mode is Mode.KEYWORD or (mode is Mode.HYBRID and not self.has_vectors()):
             return ask()
         try:
@@ -142,6 +152,7 @@ class Engine:
         limit: int = MOST_SESSIONS,
         filters: Iterable[tuple[str, str]] = (),
         without: Sequence[str] = (),
+        reranker: str = "",
     ) -> "Pack":
         """Pack what another agent should know, within so many tokens; sessions may be left out by beginnings of ids."""
         from searchkit.context import pack
@@ -153,7 +164,7 @@ class Engine:
             left_out = Filter(name="session", values=tuple(without), is_excluded=True)
             condition = replace(query.condition, filters=(*query.condition.filters, left_out))
             query = replace(query, condition=condition)
-        return pack(self._open(), self.search(query, limit, turns=0), max_tokens)
+        return pack(self._open(), self.search(query, limit, turns=0, reranker=reranker), max_tokens)
 
     def messages(self, beginning: str) -> list[str]:
         """Return the ids of messages that begin with a text, some of them where there are many."""
@@ -317,8 +328,20 @@ class Engine:
             raise UsageError("there are no vectors yet, so nothing can be found by meaning", "run: searchkit index")
         model = self._model()
         self._open().adopt(model.identity)
-        wanted = (term.text for clause in query.clauses if not clause.is_excluded for term in clause.terms)
-        return model.embed_query(" ".join(wanted))
+        return model.embed_query(query.wanted)
+
+    def _judge(self, reranker: str) -> "tuple[Judge | None, str]":
+        """Open the model that reranks, once, or say why it cannot be had."""
+        if not reranker:
+            return None, ""
+        if self._reranker is None or self._reranker[0] != reranker:
+            from searchkit.embed.judge import CrossEncoder
+
+            try:
+                self._reranker = reranker, CrossEncoder(reranker).judge
+            except ModelFault as fault:
+                return None, f"{fault.message}; {fault.hint}"
+        return self._reranker[1], ""
 
     def _model(self) -> "Embedder":
         if self._embedder is None:

@@ -85,3 +85,8 @@ class Query(msgspec.Struct, frozen=True, kw_only=True):
     condition: Condition = Condition()
     period: Period | None = None
     notes: tuple[str, ...] = ()
+
+    @property
+    def wanted(self) -> str:
+        """The words that are asked for, without signs, filters and what is excluded."""
+        return " ".join(term.text for clause in self.clauses if not clause.is_excluded for term in clause.terms)

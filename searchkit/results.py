@@ -27,7 +27,8 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
 class Ranked(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """A hit with its place in the ranking: what its kind weighs, its own score, and the final one, with support.
 
-    Where meaning was asked for, too, the own score is made of what words and meaning gave.
+    Where meaning was asked for, too, the own score is made of what words and meaning gave. Where a model
+    reranked, the final one is made with its verdict.
     """
 
     hit: Hit
@@ -36,6 +37,7 @@ class Ranked(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     score: float
     words: float | None = None
     meaning: float | None = None
+    judged: float | None = None
 
 
 class Passage(msgspec.Struct, frozen=True, kw_only=True):
@@ -68,7 +70,8 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     `hidden` counts what only the filters kept away, `unseen` what a pattern was not tried on, `pending`
     the parts that are not searchable yet.
     `missing` are the words that nothing holds, and `suggestions` words like them. `embedded` counts the
-    parts that could be found by meaning, where that was asked for; `wordless` says why it was not.
+    parts that could be found by meaning, where that was asked for; `wordless` says why it was not, and
+    `unjudged` why no model reranked where one was wanted.
     """
 
     query: Query
@@ -78,6 +81,7 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     pending: int
     embedded: int = 0
     wordless: str = ""
+    unjudged: str = ""
     hidden: int = 0
     unseen: int = 0
     missing: Sequence[str] = ()

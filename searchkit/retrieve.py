@@ -4,10 +4,11 @@ import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from searchkit import meant, passage, rank, window
+from searchkit import meant, passage, rank, rerank, window
 from searchkit.backends.base import Backend, Found, Order, Step, Stored
 from searchkit.questions import Query
 from searchkit.recipe import RECIPE, Recipe
+from searchkit.rerank import Judge
 from searchkit.results import Answer, Ranked, Result, Shown
 from searchkit.types import Kind
 
@@ -34,6 +35,7 @@ def retrieve(
     question: "Values | None" = None,
     has_words: bool = True,
     recipe: Recipe = RECIPE,
+    judge: Judge | None = None,
 ) -> Answer:
     """Answer a query, by meaning too where the vector of the question is given, or by meaning alone."""
     started = time.perf_counter()
@@ -46,10 +48,12 @@ def retrieve(
         ranked = (rank.rank if order is Order.RELEVANCE else rank.as_found)(found.hits, query, recipe)
         if question is not None and order is Order.RELEVANCE:
             ranked = meant.ranked(backend, query, question, ranked, limit, has_words, recipe)
-        groups = rank.by_session(ranked, limit, PASSAGES) if is_grouped else rank.one_by_one(ranked, limit)
+        groups = _grouped(ranked, limit, is_grouped)
         if len(groups) >= limit or len(found.hits) >= found.total or found.unseen:
             break
         candidates *= MORE_CANDIDATES
+    if judge is not None and order is Order.RELEVANCE and query.wanted:
+        groups = _grouped(_reranked(backend, query, ranked, judge), limit, is_grouped)
     groups = [_worth_showing(group) for group in groups]
     results = _results(backend, query, groups, turns)
     reach = backend.reach()
@@ -67,6 +71,16 @@ def retrieve(
         facets={name: backend.facets(query, name) for name in facets},
         seconds=time.perf_counter() - started,
     )
+
+
+def _grouped(ranked: Sequence[Ranked], limit: int, is_grouped: bool) -> list[list[Ranked]]:
+    return rank.by_session(ranked, limit, PASSAGES) if is_grouped else rank.one_by_one(ranked, limit)
+
+
+def _reranked(backend: Backend, query: Query, ranked: Sequence[Ranked], judge: Judge) -> list[Ranked]:
+    first = [one.hit.key for one in ranked[: rerank.FIRST]]
+    stored = zip(first, backend.stored(first), strict=True)
+    return rerank.rerank(ranked, query.wanted, {key: one.part.text for key, one in stored if one}, judge)
 
 
 def _worth_showing(group: list[Ranked]) -> list[Ranked]:

@@ -6,9 +6,9 @@ from searchkit.commands import NOTHING_FOUND
 from searchkit.commands.asking import Question, filter_options, understood, words_argument
 from searchkit.commands.audience import audience
 from searchkit.commands.completing import complete_session
-from searchkit.commands.opening import opened
-from searchkit.commands.options import common
-from searchkit.commands.printing import print_json, print_lines, say, warn
+from searchkit.commands.opening import must_be_own, opened
+from searchkit.commands.options import common, rerank_option
+from searchkit.commands.printing import print_json, print_lines, say, warn, warn_of
 from searchkit.commands.search import files_behind
 from searchkit.errors import UsageError
 from searchkit.questions import Condition, Filter
@@ -35,6 +35,7 @@ CURRENT = ("CLAUDE_SESSION_ID", "CLAUDE_CODE_SESSION_ID")
 )
 @click.option("--exclude-current", is_flag=True, help=f"Leave out the session that {' or '.join(CURRENT)} names.")
 @filter_options
+@rerank_option
 def context(
     words: tuple[str, ...],
     index: str | None,
@@ -44,6 +45,7 @@ def context(
     excluded: tuple[str, ...],
     exclude_current: bool,
     filters: list[tuple[str, str]],
+    reranker: str,
 ) -> int:
     """Pack what earlier sessions say about something, for another agent.
 
@@ -54,10 +56,13 @@ def context(
     # It may be too new to be indexed, and then there is nothing to leave out.
     current = (_current(),) if exclude_current else ()
     with opened(index) as engine:
+        if reranker:
+            must_be_own()
         for beginning in filter(None, excluded):
             if not engine.sessions(Condition(filters=(Filter(name="session", values=(beginning,)),)), limit=1):
                 warn(f"no session has an id that begins with {one_line(beginning)!r}, so none is left out for it")
-        found = engine.context(query, max_tokens, limit=limit, without=(*excluded, *current))
+        found = engine.context(query, max_tokens, limit=limit, without=(*excluded, *current), reranker=reranker)
+        warn_of(found.answer)
         if as_json:
             print_json(context_json.pack(found))
         elif found.excerpts:

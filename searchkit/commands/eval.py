@@ -8,15 +8,15 @@ import click
 
 from searchkit.commands import NOTHING_FOUND
 from searchkit.commands.opening import opened
-from searchkit.commands.options import common
-from searchkit.commands.printing import print_json, print_lines, warn
+from searchkit.commands.options import common, rerank_option
+from searchkit.commands.printing import print_json, print_lines, warn, warn_of
 from searchkit.commands.search import MODES
 from searchkit.engine import Engine
 from searchkit.evaluate import HITS, answered, homed
 from searchkit.labelled import Labelled, read
 from searchkit.questions import Mode
 from searchkit.render import scores
-from searchkit.render.plain import count, one_line
+from searchkit.render.plain import count
 from searchkit.results import Answer
 from searchkit.score import rows
 
@@ -28,7 +28,8 @@ from searchkit.score import rows
     "--mode", type=click.Choice(MODES), default="hybrid", show_default=True, help="Ask for words, meaning or both."
 )
 @click.option("--k", "depth", default=10, show_default=True, type=click.IntRange(5, 100), help="How many count.")
-def eval(queries: Path, index: str | None, as_json: bool, mode: str, depth: int) -> int:
+@rerank_option
+def eval(queries: Path, index: str | None, as_json: bool, mode: str, depth: int, reranker: str) -> int:
     """Say how well your own labelled questions are answered.
 
     \b
@@ -49,7 +50,9 @@ def eval(queries: Path, index: str | None, as_json: bool, mode: str, depth: int)
     asked = read(queries)
     with opened(index) as engine:
         questions = _homed(engine, asked)
-        search = partial(engine.search, limit=HITS * depth, is_grouped=False, turns=0, mode=Mode(mode))
+        search = partial(
+            engine.search, limit=HITS * depth, is_grouped=False, turns=0, mode=Mode(mode), reranker=reranker
+        )
         found = rows(answered(_telling(search), questions), depth)
     if as_json:
         print_json({"mode": mode, "k": depth, "types": scores.fields(found, depth)})
@@ -68,14 +71,14 @@ def _homed(engine: Engine, asked: list[Labelled]) -> list[Labelled]:
 
 
 def _telling(search: Callable[[str], Answer]) -> Callable[[str], Answer]:
-    """Ask as before, and say once why meaning was not asked for."""
-    said: set[str] = set()
+    """Ask as before, and say once what answers had to do without."""
+    said = set()
 
     def ask(question: str) -> Answer:
         found = search(question)
-        if found.wordless and found.wordless not in said:
-            warn(f"found by words only: {one_line(found.wordless)}")
-            said.add(found.wordless)
+        if (lacking := (found.wordless, found.unjudged)) not in said:
+            warn_of(found)
+            said.add(lacking)
         return found
 
     return ask

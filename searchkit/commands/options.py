@@ -17,3 +17,10 @@ def common(command: Command) -> Command:
 
 
 root_option = click.option("--root", "roots", metavar="DIR", multiple=True, help="A directory that holds projects/.")
+rerank_option = click.option(
+    "--rerank",
+    "reranker",
+    metavar="MODEL",
+    default="",
+    help="Let a cross-encoder, by name or path, reorder the first results.",
+)

@@ -6,7 +6,8 @@ import click
 import orjson
 
 from searchkit.commands.audience import audience
-from searchkit.render.plain import escaped, safe
+from searchkit.render.plain import escaped, one_line, safe
+from searchkit.results import Answer
 
 
 def print_lines(lines: Iterable[str]) -> None:
@@ -45,3 +46,11 @@ def complain(message: str, hint: str = "") -> None:
     say(f"{click.style('error:', fg='red', bold=True)} {safe(message)}")
     if hint:
         say(f"  {safe(hint)}")
+
+
+def warn_of(found: Answer) -> None:
+    """Say what an answer had to do without."""
+    if found.wordless:
+        warn(f"found by words only: {one_line(found.wordless)}")
+    if found.unjudged:
+        warn(f"not reranked: {one_line(found.unjudged)}")

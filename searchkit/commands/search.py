@@ -13,13 +13,12 @@ from searchkit.commands.audience import audience
 from searchkit.commands.last import remember
 from searchkit.commands.many import answers
 from searchkit.commands.opening import must_be_own, opened
-from searchkit.commands.options import common
-from searchkit.commands.printing import print_json, print_json_lines, print_lines, say, warn
+from searchkit.commands.options import common, rerank_option
+from searchkit.commands.printing import print_json, print_json_lines, print_lines, say, warn_of
 from searchkit.engine import Engine
 from searchkit.errors import SourceError, UsageError
 from searchkit.questions import Mode
 from searchkit.render import answer, answer_json, empty
-from searchkit.render.plain import one_line
 
 MODES = [mode.value for mode in Mode]
 # Given the enumeration itself, click would want the names of its members.
@@ -54,6 +53,7 @@ ORDERS = [order.value for order in Order]
 @click.option("--explain", is_flag=True, help="Show how the question was understood and why results rank as they do.")
 @click.option("--full", is_flag=True, help="With --json, give whole texts.")
 @click.option("--queries", metavar="FILE", type=click.Path(path_type=Path), help="Answer many, a JSON line each.")
+@rerank_option
 def search(
     words: tuple[str, ...],
     index: str | None,
@@ -68,6 +68,7 @@ def search(
     explain: bool,
     full: bool,
     queries: Path | None,
+    reranker: str,
 ) -> int:
     """Find messages by their words.
 
@@ -76,8 +77,9 @@ def search(
     """
     asked = Mode(mode)
     with opened(index) as engine:
-        if queries is not None:
+        if queries is not None or reranker:
             must_be_own()
+        if queries is not None:
             if words or facets:
                 raise UsageError("--queries takes its words from the file, and counts no facets", "leave them out")
             ask = partial(
@@ -87,6 +89,7 @@ def search(
                 is_grouped=group == "session",
                 turns=turns,
                 mode=asked,
+                reranker=reranker,
             )
             print_json_lines(answers(ask, queries, filters, full))
             return 0
@@ -101,9 +104,9 @@ def search(
             turns=turns,
             facets=[name.strip() for name in facets.split(",") if name.strip()],
             mode=asked,
+            reranker=reranker,
         )
-        if found.wordless:
-            warn(f"found by words only: {one_line(found.wordless)}")
+        warn_of(found)
         if as_json:
             print_json(answer_json.answer(found, asked.value, full))
         else:

@@ -6,13 +6,13 @@ import ssl
 import urllib.error
 import urllib.request
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from searchkit.embed.exhaustion import is_exhaustion
 from searchkit.errors import ModelDamaged, ModelFault, ModelMissing, ModelTooLarge
 
 if TYPE_CHECKING:
-    from sentence_transformers import SentenceTransformer
+    from sentence_transformers import CrossEncoder, SentenceTransformer
 
 log = logging.getLogger(__name__)
 
@@ -27,25 +27,36 @@ def opened(name: str) -> "SentenceTransformer":
 
     The hub is not asked about a model that was fetched before, so that nobody learns what is used here.
     """
+    model: SentenceTransformer = _opened(name, "SentenceTransformer", OTHER_MODEL)
+    return model
+
+
+def opened_judge(name: str, hint: str) -> "CrossEncoder":
+    """Open a cross-encoder likewise; the hint says what to do where there is none."""
+    model: CrossEncoder = _opened(name, "CrossEncoder", hint)
+    return model
+
+
+def _opened(name: str, kind: str, hint: str) -> Any:
     if is_path(name):
         path = Path(name).expanduser()
         if not path.is_dir():
-            raise ModelMissing(f"there is no model in {name}: no such directory", OTHER_MODEL)
-        return _loaded(str(path), local_files_only=True)
+            raise ModelMissing(f"there is no model in {name}: no such directory", hint)
+        return _loaded(str(path), kind, hint, local_files_only=True)
     try:
-        return _loaded(name, local_files_only=True)
+        return _loaded(name, kind, hint, local_files_only=True)
     except ModelDamaged as error:
         if _is_offline():
             raise ModelMissing(
                 f"the model {name} is not on this machine, and HF_HUB_OFFLINE is set",
-                f"fetch it once without HF_HUB_OFFLINE, or {OTHER_MODEL}",
+                f"fetch it once without HF_HUB_OFFLINE, or {hint}",
             ) from error
-    _reach(name)
+    _reach(name, hint)
     log.info("fetching the model %s", name)
     try:
-        return _loaded(name, local_files_only=False)
+        return _loaded(name, kind, hint, local_files_only=False)
     except ModelDamaged as error:
-        raise ModelMissing(f"the model {name} cannot be had: {error.message}", OTHER_MODEL) from error
+        raise ModelMissing(f"the model {name} cannot be had: {error.message}", hint) from error
 
 
 def is_path(name: str) -> bool:
@@ -53,32 +64,33 @@ def is_path(name: str) -> bool:
     return name.startswith((".", "~", os.sep)) or "\\" in name or Path(name).is_dir()
 
 
-def _loaded(name: str, *, local_files_only: bool) -> "SentenceTransformer":
+def _loaded(name: str, kind: str, hint: str, *, local_files_only: bool) -> Any:
     # Many seconds, and only those who chose such a model wait for them.
+    import sentence_transformers
     from safetensors import SafetensorError
-    from sentence_transformers import SentenceTransformer
     from transformers.utils import logging as chatter
 
-    # It would draw a bar for every opening of a model, into whatever is shown at that moment.
+    # It would draw a bar for every opening of a model, into whatever is shown at that moment, and tables of weights.
     chatter.disable_progress_bar()
+    chatter.set_verbosity_error()
     try:
-        return SentenceTransformer(name, local_files_only=local_files_only)
+        return getattr(sentence_transformers, kind)(name, local_files_only=local_files_only)
     except (OSError, ValueError, KeyError, TypeError, ImportError, SafetensorError, RuntimeError, MemoryError) as error:
-        raise _fault(name, error) from error
+        raise _fault(name, error, hint) from error
 
 
-def _fault(name: str, error: Exception) -> ModelFault:
+def _fault(name: str, error: Exception, hint: str) -> ModelFault:
     if is_exhaustion(error):
-        return ModelTooLarge(f"there is not enough memory to open the model {name}", OTHER_MODEL)
+        return ModelTooLarge(f"there is not enough memory to open the model {name}", hint)
     reason = str(error).strip().partition("\n")[0] or type(error).__name__
-    return ModelDamaged(f"cannot open the model {name}: {reason}", OTHER_MODEL)
+    return ModelDamaged(f"cannot open the model {name}: {reason}", hint)
 
 
 def _is_offline() -> bool:
     return any(os.environ.get(name, "").lower() in TRUE for name in ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE"))
 
 
-def _reach(name: str) -> None:
+def _reach(name: str, hint: str) -> None:
     """Ask whether there is a hub at all: the library itself would try for more than a minute."""
     request = urllib.request.Request(os.environ.get("HF_ENDPOINT") or HUB, method="HEAD")
     try:
@@ -91,5 +103,5 @@ def _reach(name: str) -> None:
             return
         raise ModelMissing(
             f"the model {name} is not on this machine, and {request.full_url} cannot be reached",
-            f"connect to the network once, or {OTHER_MODEL}",
+            f"connect to the network once, or {hint}",
         ) from error

@@ -147,6 +147,9 @@ def _why(shown: Shown) -> str:
     own = f"{words} x {hit.coverage:.0%} covered ^ 0.5"
     if ranked.meaning is not None:
         own = f"words {ranked.words or 0:.3f} ({own}) and meaning {ranked.meaning:.3f}"
+    if ranked.judged is not None:
+        verdict = f"a reranker's verdict of {ranked.judged:.3f}"
+        return f"{ranked.score:.3f} with support and {verdict}, {ranked.own:.3f} = {own}"
     if ranked.score == ranked.own:
         return f"{ranked.score:.3f} = {own}"
     return f"{ranked.score:.3f} with the support of its session and neighbours, {ranked.own:.3f} = {own}"

@@ -71,9 +71,9 @@ def _result(rank: int, result: Result, is_full: bool) -> Fields:
 
 def _channels(shown: Shown) -> Fields:
     """Show what each channel that was asked gave."""
-    meaning = shown.ranked.meaning
-    channels: Fields = {"keyword": round(shown.ranked.hit.score, 4)}
-    return channels if meaning is None else channels | {"semantic": round(meaning, 4)}
+    ranked = shown.ranked
+    given = {"keyword": ranked.hit.score, "semantic": ranked.meaning, "rerank": ranked.judged}
+    return {name: round(value, 4) for name, value in given.items() if value is not None}
 
 
 def _shown(shown: Shown) -> Fields:
