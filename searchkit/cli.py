@@ -26,6 +26,7 @@ COMMANDS = (
     "prune",
     "resume",
     "search",
+    "serve",
     "sessions",
     "show",
     "stats",

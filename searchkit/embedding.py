@@ -11,6 +11,8 @@ from searchkit.features import feature
 
 # Parts that are embedded and kept together: a few seconds of work, so that little is lost by a kill.
 BATCH_PARTS = 512
+# Where somebody may come meanwhile who should not wait: a fraction of a second.
+SMALL_BATCH_PARTS = 64
 # Of a call, what says most stands first.
 CALL_CHARACTERS = 300
 # More than the model reads of any text.
@@ -18,13 +20,21 @@ MOST_CHARACTERS = 4_000
 
 
 def embed(
-    backend: Backend, embedder: Embedder, on_progress: Callable[[int, int], None] = lambda done, left: None
+    backend: Backend,
+    embedder: Embedder,
+    on_progress: Callable[[int, int], None] = lambda done, left: None,
+    *,
+    is_enough: Callable[[], bool] = lambda: False,
+    batch_parts: int = BATCH_PARTS,
 ) -> int:
-    """Embed what has no vector yet, and return how many parts that was; told are parts done and parts left."""
+    """Embed what has no vector yet, until it is enough, and return how many parts that was.
+
+    Told are parts done and parts left.
+    """
     backend.adopt(embedder.identity)
     done = 0
     left = backend.covered().pending
-    while lacking := backend.lacking(BATCH_PARTS):
+    while not is_enough() and (lacking := backend.lacking(batch_parts)):
         backend.keep(_vectors(lacking, embedder))
         done += len(lacking)
         on_progress(done, max(0, left - done))

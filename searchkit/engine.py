@@ -18,6 +18,7 @@ from searchkit.backends.base import Order, Reach
 from searchkit.backends.embedded import EmbeddedBackend, layout
 from searchkit.dates import LOCAL
 from searchkit.errors import IndexModel, ModelFault, SourceError, UsageError
+from searchkit.models import Models
 from searchkit.query import understand
 from searchkit.questions import Condition, Filter, Mode, Query
 from searchkit.recipe import RECIPE, Recipe, trusting
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
     from searchkit.embed.base import Embedder
     from searchkit.ingest import Progress, Summary
     from searchkit.packs import Pack
-    from searchkit.rerank import Judge
     from searchkit.resume import Resumption
 
 
@@ -50,14 +50,18 @@ class Engine:
         roots: Sequence[str | Path] = (),
         model: str | None = None,
         recipe: Recipe = RECIPE,
+        *,
+        embedder: "Callable[[], Embedder] | None" = None,
     ) -> None:
-        """Take what is not given from the environment, the configuration file and the defaults."""
+        """Take what is not given from the environment, the configuration file and the defaults.
+
+        Several engines may share a model: `embedder` is then asked for it when it is needed.
+        """
         chosen = None if index is None else str(index)
         self.settings = config.resolve([str(root) for root in roots], chosen, model=model)
         self._recipe = recipe if self.settings.model in config.DEFAULT_MODEL else trusting(recipe)
         self._reader: EmbeddedBackend | None = None
-        self._embedder: Embedder | None = None
-        self._reranker: tuple[str, Judge] | None = None
+        self._models = Models(self.settings, embedder)
 
     def __enter__(self) -> Self:
         """Open nothing yet: what is needed is opened when it is."""
@@ -95,6 +99,22 @@ class Engine:
             summary = ingest(source, backend, on_progress, is_rebuild)
             return self._with_vectors(backend, summary, on_progress) if with_vectors else summary
 
+    def embed(self, is_enough: Callable[[], bool], wait: bool = True) -> bool:
+        """Make vectors that are missing until it is enough; say whether some are missing still.
+
+        Only a model that the index has vectors of already is used: another is changed over to by `index`.
+        """
+        from searchkit.backends.embedded.opening import open_to_write
+        from searchkit.embedding import SMALL_BATCH_PARTS, embed
+
+        model, reader = self.embedder(), self._open()
+        reader.adopt(model.identity)
+        if not reader.covered().pending:
+            return False
+        with open_to_write(self.settings.index, wait) as backend:
+            embed(backend, model, is_enough=is_enough, batch_parts=SMALL_BATCH_PARTS)
+            return bool(backend.lacking(1))
+
     def watch(
         self,
         on_progress: "Callable[[Progress], None] | None" = None,
@@ -126,7 +146,7 @@ class Engine:
         the answer says why, unless meaning alone was wanted. A reranker is a cross-encoder by name or path;
         where it cannot be had, the answer comes without it and says why.
         """
-        judge, unjudged = self._judge(reranker)
+        judge, unjudged = self._models.judge(reranker)
         query = words if isinstance(words, Query) else understand(words, now=datetime.now(LOCAL), filters=filters)
 
         def ask(question: "Values | None" = None, has_words: bool = True) -> Answer:
@@ -313,7 +333,7 @@ class Engine:
                 on_progress(Progress(phase="meaning", done=done, left=left))
 
         try:
-            embedded = embed(backend, self._model(), report)
+            embedded = embed(backend, self.embedder(), report)
         except ModelFault as fault:
             return replace(summary, wordless=f"{fault.message}; {fault.hint}")
         return replace(summary, embedded=embedded)
@@ -322,33 +342,17 @@ class Engine:
         """Say whether anything can be found by meaning; a look at the manifest, since all else takes seconds."""
         return layout.remembered_embedding(self.settings.index) is not None
 
+    def embedder(self) -> "Embedder":
+        """Return the model, loaded when it is asked for the first time."""
+        return self._models.embedder()
+
     def _question(self, query: Query) -> "Values":
         """Return the vector of the words of a question."""
         if not self.has_vectors():
             raise UsageError("there are no vectors yet, so nothing can be found by meaning", "run: searchkit index")
-        model = self._model()
+        model = self.embedder()
         self._open().adopt(model.identity)
         return model.embed_query(query.wanted)
-
-    def _judge(self, reranker: str) -> "tuple[Judge | None, str]":
-        """Open the model that reranks, once, or say why it cannot be had."""
-        if not reranker:
-            return None, ""
-        if self._reranker is None or self._reranker[0] != reranker:
-            from searchkit.embed.judge import CrossEncoder
-
-            try:
-                self._reranker = reranker, CrossEncoder(reranker).judge
-            except ModelFault as fault:
-                return None, f"{fault.message}; {fault.hint}"
-        return self._reranker[1], ""
-
-    def _model(self) -> "Embedder":
-        if self._embedder is None:
-            from searchkit.embed.choose import choose
-
-            self._embedder = choose(self.settings.model, self.settings.models)
-        return self._embedder
 
     def _meant(self, uuid: str) -> str:
         """Find the record that an id or its beginning means, or say which could be."""

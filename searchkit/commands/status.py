@@ -6,6 +6,7 @@ from searchkit.commands.opening import opened
 from searchkit.commands.options import common, root_option
 from searchkit.commands.printing import print_json, print_lines
 from searchkit.render import json, terminal
+from searchkit.resident.control import health
 
 
 @click.command()
@@ -15,7 +16,10 @@ def status(index: str | None, as_json: bool, roots: tuple[str, ...]) -> None:
     """Say what is indexed and how far."""
     with opened(index, roots) as engine:
         found = engine.status()
+        running = health(engine.settings.index)
         if as_json:
-            print_json(json.status(found))
+            resident = {"pid": running["pid"], "port": running["port"]} if running else None
+            print_json(json.status(found) | {"resident": resident})
         else:
             print_lines(terminal.status(found))
+            print_lines([terminal.served(running["pid"] if running else None)])

@@ -114,6 +114,12 @@ def status(found: Status) -> Iterator[str]:
         yield f"{'behind':{LABEL_WIDTH}}nothing: up to date"
 
 
+def served(process: int | None) -> str:
+    """Say whether a process keeps the index open for all commands."""
+    told = f"by process {process}" if process else "by no process; the next command starts one"
+    return f"{'served':{LABEL_WIDTH}}{told}"
+
+
 def findings(found: list[Finding], is_full: bool) -> Iterator[str]:
     """Show what is wrong by kind, with the first places or all of them."""
     if not found:

@@ -13,7 +13,7 @@ from searchkit.resident import place
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import socket
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 # A process that works on an answer says so three times as often.
 SILENCE_SECONDS = 1.0
@@ -46,9 +46,9 @@ def ask(
     return _taken_apart(bytes(answer))
 
 
-def start(index: str) -> None:
+def start(index: str, options: "Sequence[str]" = ()) -> None:
     """Start the process that serves an index, which goes on by itself; where there is one already, that stays."""
-    command = [sys.executable, "-P", "-m", "searchkit.resident", "--index", index]
+    command = [sys.executable, "-P", "-m", "searchkit.resident", "--index", index, *options]
     if hasattr(os, "posix_spawn"):
         # A fifth of the time that `subprocess` takes to import.
         nothing = [(os.POSIX_SPAWN_OPEN, number, os.devnull, os.O_RDWR, 0) for number in (0, 1, 2)]

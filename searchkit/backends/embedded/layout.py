@@ -22,6 +22,8 @@ LOCK = "lock"
 KEYWORD = "keyword"
 VECTORS = "vectors"
 ASIDE = "aside"
+# What the process that serves an index keeps beside it is no part of it.
+BESIDE = "resident."
 
 
 def prepare(directory: Path) -> None:
@@ -85,11 +87,16 @@ def _manifest(directory: Path) -> dict[str, Any]:
 def make_directory(directory: Path) -> None:
     """Make an index directory, or refuse one that is something else's."""
     directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-    foreign = [entry.name for entry in directory.iterdir() if entry.name not in (LOCK, ASIDE, NEW_MANIFEST)]
+    foreign = [entry.name for entry in directory.iterdir() if _is_content(entry.name) and entry.name != NEW_MANIFEST]
     if foreign and not _is_ours(directory / MANIFEST):
         raise IndexUnwritable(
             f"{directory} is not empty and holds no index", "name an empty or a new directory with --index"
         )
+
+
+def _is_content(name: str) -> bool:
+    """Whether a name in the directory of an index is that of a part of it."""
+    return name not in (LOCK, ASIDE) and not name.startswith(BESIDE)
 
 
 def _is_ours(manifest: Path) -> bool:
@@ -150,6 +157,6 @@ def set_aside(directory: Path, stamp: str) -> None:
     aside.mkdir(mode=0o700, exist_ok=True)
     (aside / stamp).mkdir(mode=0o700)
     for entry in list(directory.iterdir()):
-        if entry.name not in (LOCK, ASIDE):
+        if _is_content(entry.name):
             entry.rename(aside / stamp / entry.name)
     log.warning("the old index could not be read and was moved to %s", aside / stamp)

@@ -1,0 +1,113 @@
+"""The HTTP interface: every address, and what goes wrong turned into an answer."""
+
+import logging
+import os
+from collections.abc import Awaitable, Callable
+
+import msgspec
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
+
+from searchkit.errors import SearchkitError, UsageError
+from searchkit.resident import beating
+from searchkit.resident.addresses import ADDRESSES, Address
+from searchkit.resident.openapi import description
+from searchkit.resident.parameters import Given
+from searchkit.resident.refusing import Refused, answered, refused
+from searchkit.resident.run import run
+from searchkit.resident.service import Service
+
+log = logging.getLogger(__name__)
+
+Handler = Callable[[Request], Awaitable[Response]]
+
+
+class Port(msgspec.Struct, frozen=True):
+    """The port that `serve --port` wants opened."""
+
+    port: int
+
+
+def application(service: Service) -> Starlette:
+    """Return the application, without what guards its doors."""
+    return Starlette(
+        routes=[*_reading(service), *_own(service)],
+        exception_handlers={SearchkitError: _went_wrong, HTTPException: _unknown, Exception: _fault},
+    )
+
+
+def _reading(service: Service) -> list[BaseRoute]:
+    """Return what reads the index."""
+
+    def route(address: Address) -> BaseRoute:
+        async def handle(request: Request) -> Response:
+            given = Given(address.parameters, request.query_params.multi_items())
+            id = request.path_params.get("id", "")
+            return await service.engines.ask(lambda engine: answered(address.answer(engine, given, id)))
+
+        return Route(address.path, handle)
+
+    return [route(address) for address in ADDRESSES]
+
+
+def _own(service: Service) -> list[BaseRoute]:
+    """Return what is about the process itself, and what runs commands for its clients."""
+
+    async def health(request: Request) -> Response:
+        return answered(service.health())
+
+    async def openapi(request: Request) -> Response:
+        return answered(description())
+
+    async def run_command(request: Request) -> Response:
+        body = await request.body()
+        return await beating.answer(service.engines.ask(lambda engine: run(engine, body)), _complain)
+
+    async def listen(request: Request) -> Response:
+        try:
+            asked = msgspec.json.decode(await request.body(), type=Port)
+            door = await service.server.open_port(asked.port)
+        except msgspec.MsgspecError as error:
+            raise UsageError(f"that is no port: {error}", 'send {"port": 0} for any free one') from error
+        except (OSError, OverflowError) as error:
+            reason = getattr(error, "strerror", None) or "there is no such port"
+            raise Refused(409, f"cannot listen on port {asked.port}: {reason}", "take another port, or 0") from error
+        return answered({"port": door.port, "address": door.address})
+
+    async def stop(request: Request) -> Response:
+        service.server.leave("it was told to")
+        return answered({"pid": os.getpid()})
+
+    return [
+        Route("/v1/health", health),
+        Route("/v1/openapi.json", openapi),
+        Route("/v1/run", run_command, methods=["POST"]),
+        Route("/v1/listen", listen, methods=["POST"]),
+        Route("/v1/stop", stop, methods=["POST"]),
+    ]
+
+
+async def _went_wrong(request: Request, error: Exception) -> Response:
+    assert isinstance(error, SearchkitError)
+    return refused(error)
+
+
+async def _unknown(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    hint = "/v1/openapi.json lists what can be asked"
+    response = refused(Refused(error.status_code, f"{request.method} {request.url.path}: {error.detail}", hint))
+    response.headers.update(error.headers or {})
+    return response
+
+
+async def _fault(request: Request, error: Exception) -> Response:
+    _complain(error)
+    message = f"{type(error).__name__}: {error}"
+    return refused(Refused(500, message, "this is a fault of searchkit; please report it"))
+
+
+def _complain(error: BaseException) -> None:
+    log.error("a request failed", exc_info=error)

@@ -1,0 +1,124 @@
+"""Finds, starts and ends the process of an index, for the command `serve` and for whoever asks whether it runs."""
+
+import json
+import os
+import signal
+import sys
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from searchkit import __version__
+from searchkit.errors import SearchkitError
+from searchkit.resident import client, place
+
+# A cold disk and a busy machine: what it imports takes a third of a second otherwise.
+STARTING_SECONDS = 30.0
+# After this it is ended by force; it finishes its answers within `serving.GRACE_SECONDS`.
+ENDING_SECONDS = 6.0
+RETRY_SECONDS = 0.05
+
+Fields = dict[str, Any]
+
+
+def health(index: Path) -> Fields | None:
+    """Return what the process of an index says of itself, or None where there is none that answers."""
+    try:
+        return _asked(index, "GET", "/v1/health")
+    except (client.NobodyThere, client.NoAnswer, SearchkitError):
+        return None
+
+
+def start(index: Path, roots: Sequence[str]) -> Fields:
+    """Return what the process says of itself, starting it where it does not run, or is another than is wanted."""
+    running = health(index)
+    if running is not None and not _is_wanted(running, roots):
+        stop(index)
+        running = None
+    ends_at = time.monotonic() + STARTING_SECONDS
+    if running is None:
+        client.start(str(index), [part for root in roots for part in ("--root", os.path.abspath(root))])
+    while (running := health(index)) is None:
+        if time.monotonic() > ends_at:
+            hint = f"{place.log_path(index)} says why"
+            raise SearchkitError(f"the process for {index} did not start within {STARTING_SECONDS:.0f} s", hint)
+        time.sleep(RETRY_SECONDS)
+    return running
+
+
+def listen(index: Path, port: int) -> str:
+    """Let the process listen on a loopback port, too, and return the address to open."""
+    return str(_asked(index, "POST", "/v1/listen", json.dumps({"port": port}).encode())["address"])
+
+
+def address(index: Path) -> str | None:
+    """Return the address of a loopback port that is open already, or None."""
+    door = place.door(index)
+    return f"http://127.0.0.1:{door['port']}/?token={door['token']}" if door else None
+
+
+def socket(index: Path) -> str | None:
+    """Return the path of the socket that requests are sent to; None where there are no sockets."""
+    return str(place.socket_path(index)) if place.HAS_SOCKETS else None
+
+
+def stop(index: Path) -> int | None:
+    """End the process, and return its id once it is gone; None where none runs. One that hangs is killed."""
+    try:
+        process = int(_asked(index, "POST", "/v1/stop")["pid"])
+    except client.NobodyThere:
+        return None
+    except (client.NoAnswer, SearchkitError):
+        process = _holder(index)
+        os.kill(process, signal.SIGTERM)
+    ends_at = time.monotonic() + ENDING_SECONDS
+    while _lives(process):
+        if time.monotonic() > ends_at:
+            os.kill(process, getattr(signal, "SIGKILL", signal.SIGTERM))
+            ends_at += ENDING_SECONDS
+        time.sleep(RETRY_SECONDS)
+    return process
+
+
+def _is_wanted(running: Fields, roots: Sequence[str]) -> bool:
+    asked = [os.path.abspath(root) for root in roots]
+    return running.get("version") == __version__ and (not asked or running.get("roots") == asked)
+
+
+def _asked(index: Path, method: str, path: str, body: bytes = b"") -> Fields:
+    status, answer = client.ask(str(index), method, path, body)
+    try:
+        fields: Fields = json.loads(answer)
+    except ValueError as error:
+        raise client.NoAnswer(f"it answered with no JSON: {error}") from error
+    if status != 200:
+        told = fields.get("error", {})
+        raise SearchkitError(str(told.get("message", status)), str(told.get("hint", "")))
+    return fields
+
+
+def _holder(index: Path) -> int:
+    """Return the process that has the lock, which it wrote its id into."""
+    try:
+        return int(place.lock_path(index).read_text())
+    except (OSError, ValueError) as error:
+        hint = "end it by hand; its log is beside the index"
+        raise SearchkitError(f"the process for {index} does not answer, and is not known", hint) from error
+
+
+def _lives(process: int) -> bool:
+    if sys.platform == "win32":
+        # There, asking by a signal would end it.
+        return False
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    with suppress(ChildProcessError):
+        # Where this process started it, it is there until somebody has waited for it.
+        return os.waitpid(process, os.WNOHANG)[0] == 0
+    return True

@@ -1,0 +1,112 @@
+"""Keeps the index fresh: takes in what is written below the roots, then makes missing vectors while nobody waits."""
+
+import logging
+import os
+import threading
+import time
+from collections.abc import Callable
+
+from searchkit.engine import Engine
+from searchkit.errors import IndexBusy, IndexModel, ModelFault, SearchkitError
+from searchkit.watch import changes_below
+
+log = logging.getLogger(__name__)
+
+# Another process that writes gets its turn, and is asked again this often whether it is done.
+BUSY_SECONDS = 0.3
+# After an error (a root that is gone, a full disk) it is tried again this much later, or when something changes.
+TROUBLE_SECONDS = 60.0
+# Vectors are made in slices. Between them the writers' lock is free for longer than a waiting writer sleeps.
+SLICE_SECONDS = 3.0
+GAP_SECONDS = 0.5
+# So long nobody must have asked before vectors are made.
+QUIET_SECONDS = 1.0
+# Where somebody asks all the time, a slice is begun between two questions after so long.
+PATIENCE_SECONDS = 10.0
+NO_VECTORS = "SEARCHKIT_NO_VECTORS"
+
+
+class Following:
+    """Two threads: one waits for changes, the other writes."""
+
+    def __init__(self, engine: Engine, quiet_since: Callable[[], float | None]) -> None:
+        """Take an engine of its own, and what tells since when nobody asks: None while somebody does."""
+        self._engine = engine
+        self._quiet_since = quiet_since
+        self._changed = threading.Event()
+        self._leaving = threading.Event()
+        self._wants_vectors = not os.environ.get(NO_VECTORS)
+        self.passes = 0
+
+    def start(self) -> None:
+        """Begin; the threads end with the process."""
+        for name, run in (("watcher", self._watch), ("writer", self._write)):
+            threading.Thread(target=run, name=f"searchkit-{name}", daemon=True).start()
+
+    def stop(self) -> None:
+        """Begin nothing any more; what is being written may be given up at any moment."""
+        self._leaving.set()
+        self._changed.set()
+
+    def _watch(self) -> None:
+        """Say when something changed; roots that cannot be watched now are tried again."""
+        while not self._leaving.is_set():
+            try:
+                for _ in changes_below(self._engine.roots):
+                    self._changed.set()
+            except OSError as error:
+                log.warning("cannot watch the roots: %s", error)
+            self._leaving.wait(TROUBLE_SECONDS)
+
+    def _write(self) -> None:
+        while not self._leaving.is_set():
+            try:
+                self._take_in()
+                while self._wants_vectors and not self._changed.is_set() and self._engine.has_vectors():
+                    if not self._embed():
+                        break
+                self._changed.wait()
+            except IndexBusy:
+                self._changed.set()
+                self._leaving.wait(BUSY_SECONDS)
+            except (IndexModel, ModelFault) as error:
+                # Words are kept up to date all the same.
+                log.warning("no vectors are made: %s", error.message)
+                self._wants_vectors = False
+            except SearchkitError as error:
+                log.warning("the index is not brought up to date: %s", error.message)
+                self._changed.wait(TROUBLE_SECONDS)
+            except Exception:
+                # A thread that ends would leave the index to grow old without a word.
+                log.exception("the index is not brought up to date")
+                self._leaving.wait(TROUBLE_SECONDS)
+
+    def _take_in(self) -> None:
+        """Bring words up to date where something changed."""
+        if self._changed.is_set() or not self.passes:
+            # Cleared first: what changes from now on is for the next time.
+            self._changed.clear()
+            began = time.monotonic()
+            done = self._engine.index(wait=False)
+            self.passes += 1
+            if done.files or done.gone:
+                log.info("took in %d files in %.2f s", done.files, time.monotonic() - began)
+
+    def _embed(self) -> bool:
+        """Make vectors for a while, once it is quiet; say whether any are missing still."""
+        waits_until = time.monotonic() + PATIENCE_SECONDS
+        while not self._is_quiet(waits_until):
+            if self._changed.wait(QUIET_SECONDS / 4):
+                return True
+        ends_at = time.monotonic() + SLICE_SECONDS
+
+        def is_enough() -> bool:
+            return self._changed.is_set() or self._quiet_since() is None or time.monotonic() > ends_at
+
+        is_more = self._engine.embed(is_enough, wait=False)
+        self._changed.wait(GAP_SECONDS)
+        return is_more
+
+    def _is_quiet(self, waits_until: float) -> bool:
+        since, now = self._quiet_since(), time.monotonic()
+        return since is not None and (now - since >= QUIET_SECONDS or now > waits_until)

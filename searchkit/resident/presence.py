@@ -1,0 +1,48 @@
+"""Whether the process is still where clients look for it, and what it serves is still there."""
+
+import os
+from pathlib import Path
+
+from searchkit.backends.embedded import layout
+from searchkit.errors import SearchkitError
+from searchkit.resident import place
+from searchkit.resident.doors import Doors
+
+
+class Presence:
+    """The files by which the process is found; those of a successor are never touched."""
+
+    def __init__(self, index: Path, doors: Doors) -> None:
+        """Remember what is there now."""
+        self._index = index
+        self._doors = doors
+        self._directory = _identity(index)
+        self._path = place.socket_path(index) if place.HAS_SOCKETS else place.door_path(index)
+        self._file = _identity(self._path)
+
+    def lost(self) -> str | None:
+        """Say what is gone or became another, or None while all is as it was."""
+        if _identity(self._index) != self._directory:
+            return "the directory of the index is gone"
+        if place.HAS_SOCKETS and _identity(self._path) != self._file:
+            return "its socket is gone"
+        try:
+            layout.check(self._index)
+        except SearchkitError as error:
+            return error.message
+        return None
+
+    def leave(self) -> None:
+        """Take away what leads here, so that the next client starts another process at once."""
+        if _identity(self._index) == self._directory:
+            self._doors.forget()
+        if place.HAS_SOCKETS and _identity(self._path) == self._file:
+            self._path.unlink(missing_ok=True)
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino

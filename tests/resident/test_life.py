@@ -1,0 +1,156 @@
+"""The process is there once, comes back at once, and leaves when it should."""
+
+import json
+import shutil
+import signal
+import stat
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from searchkit.backends.embedded import layout
+from searchkit.resident import client, control, place
+from tests.resident.residence import SECONDS_FOR_ANYTHING, Residence, wait_for
+
+
+def test_never_twice(residence: Residence) -> None:
+    """Of 20 processes started at once one stays, and the others leave quietly."""
+    processes = [residence.start() for _ in range(20)]
+
+    said = wait_for(lambda: control.health(residence.index))
+    stays = next(process for process in processes if process.pid == said["pid"])
+    left = [process.wait(SECONDS_FOR_ANYTHING) for process in processes if process is not stays]
+
+    assert [0] * 19 == left
+    assert stays.poll() is None
+    assert said["pid"] == residence.get("/v1/health")[1]["pid"]
+
+
+def test_comes_back_after_a_kill(residence: Residence) -> None:
+    """After SIGKILL the socket is still there, and the next process takes its place and answers."""
+    first = residence.serve()
+    first.kill()
+    first.wait(SECONDS_FOR_ANYTHING)
+    was_left = place.socket_path(residence.index).exists()
+
+    residence.serve()
+
+    assert was_left
+    assert 1 == residence.found("slow")
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+def test_leaves_when_told(residence: Residence, number: signal.Signals) -> None:
+    """A signal ends it with status 0, and nothing leads to it any more."""
+    process = residence.serve("--port", "0")
+
+    process.send_signal(number)
+
+    assert 0 == process.wait(SECONDS_FOR_ANYTHING)
+    assert not place.socket_path(residence.index).exists()
+    assert place.door(residence.index) is None
+
+
+def test_leaves_when_nobody_asks(residence: Residence) -> None:
+    """After a while without a request it leaves by itself, and says why in its log."""
+    process = residence.start(SEARCHKIT_IDLE_SECONDS="0.5")
+
+    assert 0 == process.wait(SECONDS_FOR_ANYTHING)
+    assert "nobody asked for 0.5 s" in place.log_path(residence.index).read_text()
+    with pytest.raises(client.NobodyThere):
+        client.ask(str(residence.index), "GET", "/v1/health")
+
+
+def remove_socket(index: Path) -> None:
+    """Take the socket away."""
+    place.socket_path(index).unlink()
+
+
+def remove_index(index: Path) -> None:
+    """Take the whole index away."""
+    shutil.rmtree(index)
+
+
+def change_format(index: Path) -> None:
+    """Let another version of searchkit build the index anew."""
+    layout.write_private(index / layout.MANIFEST, json.dumps({"format": layout.FORMAT + 1}).encode())
+
+
+@pytest.mark.parametrize("happens", [remove_socket, remove_index, change_format])
+def test_leaves_when_what_it_serves_is_gone(residence: Residence, happens: Callable[[Path], None]) -> None:
+    """Without its socket or its index, or with an index of another format, it leaves."""
+    process = residence.serve()
+
+    happens(residence.index)
+
+    assert 0 == process.wait(SECONDS_FOR_ANYTHING)
+
+
+def test_leaves_the_socket_of_its_successor(residence: Residence) -> None:
+    """A process whose index was replaced takes nothing away from the process of the new one."""
+    first = residence.serve()
+    residence.index.rename(residence.index.with_name("old"))
+    residence.build()
+    second = residence.serve()
+
+    assert 0 == first.wait(SECONDS_FOR_ANYTHING)
+    assert second.pid == residence.get("/v1/health")[1]["pid"]
+
+
+def test_refuses_an_index_of_another_format(residence: Residence) -> None:
+    """It does not serve what it cannot read, and its log says why."""
+    change_format(residence.index)
+
+    process = residence.start()
+
+    assert 2 == process.wait(SECONDS_FOR_ANYTHING)
+    assert f"has format {layout.FORMAT + 1}" in place.log_path(residence.index).read_text()
+
+
+def test_refuses_a_directory_that_is_not_there(residence: Residence) -> None:
+    """Without an index there is nothing to serve, and nothing is made."""
+    residence.index = residence.index.with_name("nowhere")
+
+    process = residence.start()
+
+    assert 2 == process.wait(SECONDS_FOR_ANYTHING)
+    assert not residence.index.exists()
+
+
+def test_only_its_owner_can_reach_it(residence: Residence) -> None:
+    """Whatever the process makes beside the index has mode 0600."""
+    residence.serve("--port", "0")
+
+    made = [path for path in residence.index.iterdir() if path.name.startswith("resident.")]
+
+    assert {"resident.sock", "resident.lock", "resident.log", "resident.json"} == {path.name for path in made}
+    assert {0o600} == {stat.S_IMODE(path.stat().st_mode) for path in made}
+
+
+def test_socket_of_a_long_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An index whose path is too long for a socket is served by one in a directory of the user's own."""
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+    residence = Residence(tmp_path / ("long" * 40))
+    try:
+        residence.build()
+        residence.serve()
+
+        path = place.socket_path(residence.index)
+
+        assert path.parent.parent == tmp_path
+        assert 0o700 == stat.S_IMODE(path.parent.stat().st_mode)
+        assert 200 == residence.get("/v1/health")[0]
+    finally:
+        residence.close()
+
+
+def test_rebuild_beside_it_leaves_its_files(residence: Residence) -> None:
+    """An index that cannot be read is moved aside, but not the socket of the process that serves it."""
+    residence.serve()
+    layout.set_aside(residence.index, "now")
+
+    residence.build()
+
+    assert 200 == residence.get("/v1/health")[0]
+    assert not list((residence.index / layout.ASIDE / "now").glob("resident.*"))

@@ -1,0 +1,121 @@
+"""`searchkit serve` starts the process, says where it is reached, and ends it."""
+
+import signal
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from searchkit.resident import control, place
+from tests.resident.residence import SESSION, Residence, request
+from tests.running import Run
+from tests.transcript import Home
+
+
+@pytest.fixture
+def ended(home: Home, run: Run, tmp_path: Path) -> None:
+    """Make the index that `run` uses, and end whatever serves it after the test."""
+    home.session(SESSION).prompt("find the slow query")
+    run("index")
+
+
+@pytest.fixture(autouse=True)
+def no_process_is_left(tmp_path: Path) -> Iterator[None]:
+    """End what a test started."""
+    yield
+    control.stop(tmp_path / "index")
+
+
+def test_starts_and_finds_and_ends(run: Run, ended: None, tmp_path: Path) -> None:
+    """It starts the process, finds it the next time, and ends it; the index then has none."""
+    first = run("serve", "--json").json
+    second = run("serve", "--json").json
+    told = run("status").out
+    stopped = run("serve", "--stop", "--json").json
+    again = run("serve", "--stop")
+
+    assert first == second
+    assert str(place.socket_path(tmp_path / "index")) == first["socket"]
+    assert f"by process {first['pid']}" in told
+    assert {"stopped": first["pid"]} == stopped
+    assert (0, "No process serves that index.\n") == (again.status, again.err)
+    assert "by no process" in run("status").out
+
+
+def test_tells_the_address_of_the_port(run: Run, ended: None, tmp_path: Path) -> None:
+    """With --port it tells the address that holds the token, and tells it again without."""
+    told = run("serve", "--port", "0").out.splitlines()
+    again = run("serve", "--json").json["address"]
+    residence = Residence(tmp_path)
+    path = told[1].partition("/?")[2]
+    port = int(told[1].rpartition(":")[2].partition("/")[0])
+
+    reply = residence.send(request(f"/v1/health?{path}", Host=f"127.0.0.1:{port}"), port)
+
+    assert told[1] == again
+    assert 303 == reply.status
+
+
+def test_port_that_is_taken(run: Run, ended: None) -> None:
+    """A port that another program has is an error that names it."""
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+
+        answer = run("serve", "--port", str(port))
+
+    assert 2 == answer.status
+    assert f"cannot listen on port {port}" in answer.err
+
+
+def test_another_port(run: Run, ended: None) -> None:
+    """Where it listens on a port already, another one is refused with what to do."""
+    run("serve", "--port", "0")
+
+    answer = run("serve", "--port", "1")
+
+    assert 2 == answer.status
+    assert "--stop" in answer.err
+
+
+def test_no_index(run: Run) -> None:
+    """Without an index there is nothing to serve."""
+    answer = run("serve", "--json")
+
+    assert 2 == answer.status
+    assert "IndexMissing" == answer.json["error"]["kind"]
+
+
+def test_index_of_another_format(run: Run, ended: None, tmp_path: Path) -> None:
+    """An index of another format is refused with the command to run, and nothing is started."""
+    (tmp_path / "index" / "manifest.json").write_text('{"format": 99}')
+
+    answer = run("serve")
+
+    assert 2 == answer.status
+    assert "--rebuild" in answer.err
+    assert control.health(tmp_path / "index") is None
+
+
+def test_other_roots_start_it_anew(run: Run, ended: None, tmp_path: Path) -> None:
+    """Asked for other roots than the process follows, another takes its place; otherwise it stays."""
+    other = Home(tmp_path / "other")
+    first = run("serve", "--json").json["pid"]
+
+    second = run("serve", "--json", "--root", str(other.root)).json["pid"]
+    third = run("serve", "--json").json["pid"]
+
+    assert first != second
+    assert second == third
+
+
+def test_ends_one_that_hangs(residence: Residence, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A process that answers no more is killed."""
+    process = residence.serve()
+    process.send_signal(signal.SIGSTOP)
+    monkeypatch.setattr(control, "ENDING_SECONDS", 0.2)
+
+    answer = run("serve", "--stop", "--json")
+
+    assert {"stopped": process.pid} == answer.json
+    assert process.poll() is not None
