@@ -7,6 +7,7 @@ from searchkit.backends.embedded import layout
 from searchkit.errors import SearchkitError
 from searchkit.resident import place
 from searchkit.resident.doors import Doors
+from searchkit.resident.outdated import is_outdated
 
 
 class Presence:
@@ -19,6 +20,7 @@ class Presence:
         self._directory = _identity(index)
         self._path = place.socket_path(index) if place.HAS_SOCKETS else place.door_path(index)
         self._file = _identity(self._path)
+        is_outdated()
 
     def lost(self) -> str | None:
         """Say what is gone or became another, or None while all is as it was."""
@@ -26,6 +28,8 @@ class Presence:
             return "the directory of the index is gone"
         if place.HAS_SOCKETS and _identity(self._path) != self._file:
             return "its socket is gone"
+        if is_outdated():
+            return "searchkit was changed or removed"
         try:
             layout.check(self._index)
         except SearchkitError as error:

@@ -13,6 +13,7 @@ from searchkit.commands.audience import DEFAULT_WIDTH, MOST_WIDTH, Audience, add
 from searchkit.commands.opening import lend
 from searchkit.engine import Engine
 from searchkit.errors import UsageError
+from searchkit.resident.outdated import is_outdated
 
 
 class Asked(msgspec.Struct, frozen=True, kw_only=True):
@@ -47,9 +48,9 @@ def run(engine: Engine, request: bytes) -> bytes:
         asked = msgspec.json.decode(request, type=Asked)
     except msgspec.MsgspecError as error:
         raise UsageError(f"that is no command: {error}", "searchkit itself sends them") from error
-    # Another time zone means other days, and another version may mean anything.
+    # Another time zone means other days, and another version, or other code of this one, may mean anything.
     is_ours = asked.version == __version__ and asked.environment.get("TZ") == os.environ.get("TZ")
-    if not is_ours or asked.index != str(engine.settings.index):
+    if not is_ours or is_outdated() or asked.index != str(engine.settings.index):
         return msgspec.json.encode(Elsewhere())
     return msgspec.json.encode(copy_context().run(_run, engine, asked))
 
