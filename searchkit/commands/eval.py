@@ -35,13 +35,13 @@ def eval(queries: Path, index: str | None, as_json: bool, mode: str, depth: int,
     \b
     A line of QUERIES.jsonl is a question and the ids of the messages that answer it:
     {"query": "why was ci red", "gold": ["6733e3cb-..."], "type": "cause"}
-    "type" and "lang" are optional, and told apart; so are "id" and "sessions",
-    which are otherwise those of the messages.
+    Optional are "type" and "lang", by which figures are told, too, "id", and "sessions",
+    which are else those of the messages.
 
     Told are, by message and by session, in how many questions of 100 a right one came first (h@1), among the first five
     (h@5) and ten (h@10); the share of the right ones among the first ten (r@10); the mean of 1 / place of the first
-    (mrr); and nDCG@10. Filters may stand among the words of a query; other fields of a line are not looked at. The
-    status is 1 where nothing right was found at all.
+    (mrr); and nDCG@10. Filters may stand among the words of a query; other fields of a line are not looked at.
+    The status is 1 where nothing right was found at all.
 
     \b
     --json prints {"mode", "k", "types": {"ALL": {"questions": N, "message": F, "session": F}, ...}}
