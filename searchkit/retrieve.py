@@ -4,9 +4,9 @@ import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from searchkit import meant, passage, rank, rerank, window
+from searchkit import meant, own, passage, rank, rerank, window
 from searchkit.backends.base import Backend, Found, Order, Step, Stored
-from searchkit.questions import Query
+from searchkit.questions import Condition, Query
 from searchkit.recipe import RECIPE, Recipe
 from searchkit.rerank import Judge
 from searchkit.results import Answer, Ranked, Result, Shown
@@ -42,6 +42,7 @@ def retrieve(
     if not (query.clauses or query.condition.filters or query.condition.periods):
         reach = backend.reach()
         return Answer(query=query, results=(), total=0, parts=reach.searchable, pending=reach.pending)
+    asked, query = query, own.without(query)
     candidates = max(recipe.candidates, limit)
     for _ in range(MOST_TRIES):
         found = backend.keyword(query, candidates, order) if has_words else Found(hits=(), total=0)
@@ -58,13 +59,13 @@ def retrieve(
     results = _results(backend, query, groups, turns)
     reach = backend.reach()
     return Answer(
-        query=query,
+        query=asked,
         results=results,
         total=max(found.total, len(results)),
         embedded=0 if question is None else backend.covered().searchable,
         parts=reach.searchable,
         pending=reach.pending,
-        hidden=found.hidden,
+        hidden=found.hidden if asked.condition != Condition() else 0,
         unseen=found.unseen,
         missing=found.missing,
         suggestions={word: alike for word in found.missing if (alike := backend.similar_words(word))},

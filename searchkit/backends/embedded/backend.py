@@ -115,7 +115,7 @@ class EmbeddedBackend(Meaning):
         ends_at = time.monotonic() + checking.LOOKING_SECONDS
         found = self._matching(query, demands, order, ends_at)
         hidden = 0
-        if not found.hits and query.condition != Condition():
+        if not found.hits and self._search(query).narrowing:
             everywhere = msgspec.structs.replace(query, condition=Condition())
             hidden = self._matching(everywhere, demands, order, ends_at).total
         return msgspec.structs.replace(found, hits=found.hits[:limit], hidden=hidden)

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 
 import msgspec
 
+from searchkit import own
 from searchkit.sources.claude import events
 from searchkit.sources.claude.blocks import PERSISTED, assistant_blocks, touches, user_blocks
 from searchkit.sources.claude.envelope import Envelope, Message, open_envelope, unpack
@@ -180,7 +181,7 @@ class Reader:
         for block in assistant_blocks(content):
             if block.kind is Kind.TOOL_CALL:
                 if block.call:
-                    self._calls[block.call] = block.tool
+                    self._calls[block.call] = own.answering(block)
                 if block.tool and isinstance(content, list):
                     touched.extend(touches(block.tool, mapping(content[block.number]).get("input")))
             elif block.kind is Kind.TOOL_RESULT:
