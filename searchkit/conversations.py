@@ -96,7 +96,7 @@ Entry = Said | Folded | Break | Inside
 class Fix(msgspec.Struct, frozen=True, kw_only=True):
     """A result that failed, and the next one of the same command or file that did not, each after its call.
 
-    Between them lie so many edits.
+    Between them lie so many edits, of which the last few are there.
     """
 
     edits: int
@@ -104,6 +104,7 @@ class Fix(msgspec.Struct, frozen=True, kw_only=True):
     failed: Stored
     passed_call: Stored
     passed: Stored
+    changes: Sequence[Stored] = ()
 
 
 class Conversation(msgspec.Struct, frozen=True, kw_only=True):

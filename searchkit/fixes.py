@@ -11,6 +11,8 @@ from searchkit.types import Kind, Part
 # Of the results of a thread, so many before and after one are looked at: what is mended later is another story.
 FAR_RESULTS = 200
 MOST_FIXES = 3
+# Edits that come along with a fix: what was changed last is what made it pass.
+MOST_CHANGES = 3
 # The tools that change files.
 CHANGING = frozenset({"Edit", "MultiEdit", "NotebookEdit", "Write"})
 # The inputs that say what a call was about, where it touched no file.
@@ -78,5 +80,13 @@ def _fetched(backend: Backend, pairs: Sequence[tuple[_Attempt, _Attempt]], steps
         found = [stored for stored in backend.stored(keys) if stored is not None]
         if len(found) == len(keys):
             between = steps[places[failed.result.key] : places[passed.call.key]]
-            edits = sum(step.kind is Kind.TOOL_CALL and step.tool in CHANGING for step in between)
-            yield Fix(edits=edits, failed_call=found[0], failed=found[1], passed_call=found[2], passed=found[3])
+            edits = [step.key for step in between if step.kind is Kind.TOOL_CALL and step.tool in CHANGING]
+            changes = [stored for stored in backend.stored(edits[-MOST_CHANGES:]) if stored is not None]
+            yield Fix(
+                edits=len(edits),
+                failed_call=found[0],
+                failed=found[1],
+                passed_call=found[2],
+                passed=found[3],
+                changes=changes,
+            )
