@@ -23,6 +23,8 @@ COMMANDS = (
     "doctor",
     "eval",
     "index",
+    "install",
+    "mcp",
     "prune",
     "resume",
     "search",
@@ -32,6 +34,7 @@ COMMANDS = (
     "stats",
     "status",
     "tree",
+    "uninstall",
 )
 
 

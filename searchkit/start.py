@@ -22,6 +22,11 @@ def main() -> "NoReturn":
 
 
 def _answered() -> int | None:
+    if sys.argv[1:2] == ["mcp"]:
+        from searchkit.mcp import bridge
+
+        if bridge.is_plain(sys.argv[2:]):
+            return bridge.main(sys.argv[2:])
     from searchkit.resident.forward import answered
 
     return answered(sys.argv[1:])

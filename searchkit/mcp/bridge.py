@@ -1,0 +1,196 @@
+"""`searchkit mcp`: passes what an agent asks on stdin to the resident process, and its answers to stdout.
+
+There is one of these for every agent that is open, so it imports next to nothing. All it keeps is the version of
+the protocol that was agreed on: whoever answers needs no memory, so that a process that died is started anew and
+asked again. Where none can be had, the whole server is loaded here.
+"""
+
+import json
+import os
+import sys
+import threading
+import time
+
+from searchkit import __version__, where
+from searchkit.mcp import envelope
+from searchkit.resident import client
+
+# As `typing` has it, which takes a while to import.
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any, BinaryIO
+
+    from searchkit.mcp.here import Here
+
+PATH = "/mcp"
+# Says, for every command, that it is to run by itself.
+SWITCH = "SEARCHKIT_NO_RESIDENT"
+# A process that was started may take so long until it answers; one that falls silent later is left alone for a while.
+START_SECONDS = 10.0
+SHUN_SECONDS = 30.0
+PAUSE_SECONDS = 0.03
+# Agents ask a few things at once, and whoever sends more waits.
+MOST_AT_ONCE = 16
+OK, CONFLICT, BUSY, NOT_FOUND = 200, 409, 503, 404
+
+
+def main(arguments: "Sequence[str]", environment: "Mapping[str, str]" = os.environ) -> int:
+    """Answer until stdin ends."""
+    named, is_alone = _read(arguments) or (None, False)
+    index = where.index_directory(named, environment)
+    has_resident = not is_alone and not environment.get(SWITCH)
+    bridge = Bridge(index, envelope.caller(environment), has_resident, sys.stdout.buffer)
+    try:
+        bridge.run(sys.stdin.buffer)
+    except (KeyboardInterrupt, BrokenPipeError):
+        # Nobody reads on; and Python would complain when it closes stdout.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    return 0
+
+
+def is_plain(arguments: "Sequence[str]") -> bool:
+    """Say whether these arguments need no help of click's."""
+    return _read(arguments) is not None
+
+
+def _read(arguments: "Sequence[str]") -> tuple[str | None, bool] | None:
+    """Return the index that is named and whether to do without the resident process; None for anything else."""
+    named, is_alone = None, False
+    left = list(arguments)
+    while left:
+        one = left.pop(0)
+        if one == "--no-resident":
+            is_alone = True
+        elif one.startswith("--index="):
+            named = one.partition("=")[2]
+        elif one == "--index" and left:
+            named = left.pop(0)
+        else:
+            return None
+    return named, is_alone
+
+
+class Bridge:
+    """What is known between two messages."""
+
+    def __init__(self, index: str, caller: "Mapping[str, str]", has_resident: bool, out: "BinaryIO") -> None:
+        """Open nothing yet."""
+        self._index = index
+        self._caller = caller
+        self._has_resident = has_resident
+        self._out = out
+        self._writing = threading.Lock()
+        self._places = threading.Semaphore(MOST_AT_ONCE)
+        self._version: str | None = None
+        self._cancelled: set[object] = set()
+        self._started_at = self._shunned_at = -1e9
+        self._here: Here | None = None
+        self._making = threading.Lock()
+
+    def run(self, lines: "BinaryIO") -> None:
+        """Answer every line; each in a thread, so that a short question does not wait for a long answer."""
+        running: list[threading.Thread] = []
+        for line in lines:
+            if not line.strip():
+                continue
+            try:
+                message = json.loads(line)
+            except ValueError:
+                self._write(envelope.error(None, envelope.PARSE_ERROR, "that is no JSON"))
+                continue
+            if not isinstance(message, dict) or not isinstance(message.get("method", ""), str):
+                self._write(envelope.error(None, envelope.INVALID_REQUEST, "that is no message of JSON-RPC 2.0"))
+            elif message.get("method") == "notifications/cancelled":
+                self._cancelled.add(envelope.cancelled(message))
+            elif "method" in message and message.get("id") is not None:
+                self._places.acquire()
+                running = [one for one in running if one.is_alive()]
+                running.append(threading.Thread(target=self._answer, args=(message,), daemon=True))
+                running[-1].start()
+                if message["method"] == "initialize":
+                    # What is agreed on there is said with all that follows.
+                    running[-1].join()
+        for one in running:
+            one.join()
+
+    def close(self) -> None:
+        """Let go of what was loaded here."""
+        if self._here is not None:
+            self._here.close()
+
+    def _answer(self, message: "dict[str, Any]") -> None:
+        try:
+            answer = self._asked(message)
+            if message["method"] == "initialize":
+                self._version = envelope.agreed(answer)
+            if message["id"] not in self._cancelled:
+                self._write(answer)
+        except BrokenPipeError:
+            pass
+        finally:
+            self._cancelled.discard(message["id"])
+            self._places.release()
+
+    def _asked(self, message: "dict[str, Any]") -> "dict[str, Any]":
+        """Return what the resident process answers, or, where it does not, what is answered here."""
+        body = json.dumps(envelope.stamped(message, self._caller)).encode()
+        headers = {**envelope.headers(message, self._version), "X-Searchkit-Version": __version__}
+        if self._is_served():
+            answer = envelope.answer(message, self._from_resident(body, headers))
+            if answer is not None:
+                return answer
+        try:
+            answer = envelope.answer(message, self._from_here(body, headers))
+        except Exception as fault:  # the outermost shell: an agent that waits for an answer is to get one
+            return envelope.error(message["id"], envelope.INTERNAL_ERROR, f"{type(fault).__name__}: {fault}")
+        return answer or envelope.error(message["id"], envelope.INTERNAL_ERROR, "there is no answer to that")
+
+    def _is_served(self) -> bool:
+        """Say whether to ask the resident process: not before there is an index, and not one that fell silent."""
+        is_shunned = time.monotonic() - self._shunned_at < SHUN_SECONDS
+        return self._has_resident and not is_shunned and os.path.exists(os.path.join(self._index, "catalog.db"))
+
+    def _from_resident(self, body: bytes, headers: "Mapping[str, str]") -> bytes:
+        """Ask the resident process, starting it as often as need be; nothing where it cannot be had."""
+        fault = "it does not come up"
+        ends_at = time.monotonic() + START_SECONDS
+        while time.monotonic() < ends_at:
+            try:
+                status, answer = client.ask(self._index, "POST", PATH, body, headers)
+            except client.NobodyThere:
+                if time.monotonic() - self._started_at > START_SECONDS / 4:
+                    self._started_at = time.monotonic()
+                    client.start(self._index)
+            except client.NoAnswer as silence:
+                is_new = time.monotonic() - self._started_at < START_SECONDS
+                if isinstance(silence.__cause__, TimeoutError) and not is_new:
+                    fault = str(silence)
+                    break
+            else:
+                if status in (CONFLICT, NOT_FOUND) and not envelope.is_answer(answer):
+                    fault = "it is of another version"
+                    break
+                if status != BUSY:
+                    return answer
+            time.sleep(PAUSE_SECONDS)
+        self._shunned_at = time.monotonic()
+        sys.stderr.write(f"note: the resident process gives no answer ({fault}); searchkit answers without it\n")
+        sys.stderr.flush()
+        return b""
+
+    def _from_here(self, body: bytes, headers: "Mapping[str, str]") -> bytes:
+        with self._making:
+            if self._here is None:
+                # 1.7 s and 65 MB.
+                from searchkit.mcp.here import Here
+
+                self._here = Here(self._index)
+        return self._here.ask(body, headers)
+
+    def _write(self, message: "dict[str, Any]") -> None:
+        # ASCII: a line is a message, and some line ends are no line ends to everybody.
+        line = json.dumps(message, separators=(",", ":")).encode() + b"\n"
+        with self._writing:
+            self._out.write(line)
+            self._out.flush()

@@ -1,0 +1,127 @@
+"""The MCP server: the official SDK over our tools, on a stream or over HTTP.
+
+Importing this takes 1.7 seconds and 65 MB, so that one process does it for all agents (see `http.py`), and a process
+of an agent's own only where there is no such (see `bridge.py`).
+"""
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, Protocol, TypeVar
+
+import mcp_types as types
+import msgspec
+from mcp.server.lowlevel import Server
+from mcp.shared.exceptions import MCPError
+
+from searchkit import __version__
+from searchkit.engine import Engine
+from searchkit.errors import SearchkitError, UsageError
+from searchkit.mcp import documents
+from searchkit.mcp.caller import Caller
+from searchkit.mcp.envelope import CALLER
+from searchkit.mcp.tools import INSTRUCTIONS, TOOLS, call
+from searchkit.mcp.written import text
+
+T = TypeVar("T")
+READ_ONLY = types.ToolAnnotations(
+    read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False
+)
+
+
+class Ask(Protocol):
+    """Runs something with an engine, in a thread, and waits for it."""
+
+    def __call__(self, function: Callable[[Engine], T], /) -> Awaitable[T]:
+        """Return what the function returns."""
+
+
+def server(ask: Ask) -> Server[Any]:
+    """Make the server over engines that can be asked."""
+
+    async def list_tools(context: Any, params: Any) -> types.ListToolsResult:
+        return types.ListToolsResult(tools=[_tool(name) for name in TOOLS])
+
+    async def call_tool(context: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
+        if params.name not in TOOLS:
+            raise MCPError(
+                types.INVALID_PARAMS, f"there is no tool {params.name[:100]!r}; there are {', '.join(TOOLS)}"
+            )
+        caller = _caller(params.meta)
+        try:
+            answer = await ask(lambda engine: call(engine, params.name, params.arguments or {}, caller))
+        except SearchkitError as error:
+            return _refusal(error)
+        return types.CallToolResult(
+            content=[types.TextContent(type="text", text=text(answer))],
+            structured_content=msgspec.to_builtins(answer),
+        )
+
+    async def list_resources(context: Any, params: Any) -> types.ListResourcesResult:
+        sessions = await ask(documents.recent)
+        return types.ListResourcesResult(
+            resources=[
+                types.Resource(
+                    uri=f"{documents.SCHEME}{one.id}",
+                    name=one.id,
+                    title=documents.named(one),
+                    mime_type=documents.MARKDOWN,
+                )
+                for one in sessions
+            ]
+        )
+
+    async def list_templates(context: Any, params: Any) -> types.ListResourceTemplatesResult:
+        template = types.ResourceTemplate(
+            uri_template=documents.TEMPLATE,
+            name="session",
+            title="A session as Markdown",
+            description="What was asked in a session, what was done, and what came of it; `id` is that of the session.",
+            mime_type=documents.MARKDOWN,
+        )
+        return types.ListResourceTemplatesResult(resource_templates=[template])
+
+    async def read_resource(context: Any, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
+        uri = str(params.uri)
+        try:
+            written = await ask(lambda engine: documents.read(engine, uri))
+        except UsageError as error:
+            raise MCPError(types.INVALID_PARAMS, error.message) from error
+        contents = types.TextResourceContents(uri=uri, mime_type=documents.MARKDOWN, text=written)
+        return types.ReadResourceResult(contents=[contents])
+
+    return Server(
+        "searchkit",
+        version=__version__,
+        title="searchkit",
+        instructions=INSTRUCTIONS,
+        on_list_tools=list_tools,
+        on_call_tool=call_tool,
+        on_list_resources=list_resources,
+        on_list_resource_templates=list_templates,
+        on_read_resource=read_resource,
+    )
+
+
+def _tool(name: str) -> types.Tool:
+    tool = TOOLS[name]
+    return types.Tool(
+        name=name,
+        title=tool.title,
+        description=tool.description,
+        input_schema=tool.input_schema,
+        output_schema=tool.output_schema,
+        annotations=READ_ONLY,
+    )
+
+
+def _caller(meta: Mapping[str, Any] | None) -> Caller:
+    """Read who asks; what makes no sense says nothing."""
+    try:
+        return msgspec.convert((meta or {}).get(CALLER, {}), Caller)
+    except msgspec.ValidationError:
+        return Caller()
+
+
+def _refusal(error: SearchkitError) -> types.CallToolResult:
+    """Tell a model what it can do better: that is a result of the tool, and no fault of the protocol."""
+    said = f"{error.kind}: {error.message}" + (f"\n{error.hint}" if error.hint else "")
+    return types.CallToolResult(content=[types.TextContent(type="text", text=said)], is_error=True)
