@@ -9,6 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from measure import corpora, indexing
+from measure.agents import agents
 from measure.context import context
 from measure.corpora import MEGABYTE
 from measure.embedding import embedding
@@ -33,6 +34,7 @@ MEASUREMENTS: dict[str, Callable[[Subject], list[Figure]]] = {
     "expanding": expanding,
     "process": process,
     "context": context,
+    "mcp": agents,
     "again": indexing.again,
     "line": indexing.line,
     "sizes": sizes,
