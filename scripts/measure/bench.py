@@ -16,6 +16,7 @@ from measure.embedding import embedding
 from measure.expanding import expanding
 from measure.figures import Figure, say, table
 from measure.first import first
+from measure.residing import residing
 from measure.sizes import sizes
 from measure.starting import process
 from measure.subject import Subject
@@ -37,6 +38,7 @@ MEASUREMENTS: dict[str, Callable[[Subject], list[Figure]]] = {
     "mcp": agents,
     "again": indexing.again,
     "line": indexing.line,
+    "resident": residing,
     "sizes": sizes,
     "embedding": embedding,
 }
@@ -54,7 +56,9 @@ def main() -> int:
             root = corpora.copy(arguments.corpus, Path(scratch) / "root")
         else:
             root = corpora.make(Path(scratch) / "root", arguments.mb, SEED)
-        subject = Subject(root, Path(scratch), arguments.runs, corpora.transcript_bytes(root), arguments.sizes)
+        subject = Subject(
+            root, Path(scratch), arguments.runs, corpora.transcript_bytes(root), arguments.sizes, arguments.meaning
+        )
         figures = [figure for name in _chosen(arguments.only) for figure in _measured(name, subject)]
     print(f"{subject.bytes / MEGABYTE:.1f} MB of transcripts")
     # What else ran here has slowed all of it down, two processes at once more than the one of the floor.
@@ -91,6 +95,9 @@ def _arguments() -> argparse.Namespace:
         default=[],
         metavar="MBS",
         help="search corpora of these sizes, or these roots, too: 50,400,1600",
+    )
+    parser.add_argument(
+        "--meaning", type=Path, metavar="DIR", help="an index with vectors for `resident`, which otherwise makes one"
     )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there as well")
     return parser.parse_args()

@@ -21,6 +21,7 @@ class Subject:
     runs: int
     bytes: int
     sizes: list[str]
+    meaning: Path | None = None
     read_floors: list[float] = field(default_factory=list)
     word_floors: list[float] = field(default_factory=list)
     index_seconds: list[float] = field(default_factory=list)
@@ -41,6 +42,14 @@ class Subject:
         if not self.index.exists():
             self.make_index()
         return self.index
+
+    def with_vectors(self) -> Path:
+        """Return an index with vectors: the one that was given, or one that is made, which takes many minutes."""
+        if self.meaning is None:
+            self.meaning = self.scratch / "meaning"
+            shutil.copytree(self.built(), self.meaning)
+            run(searchkit("index", "--json", "--root", self.root, "--index", self.meaning))
+        return self.meaning
 
     def make_index(self) -> Outcome:
         """Index end to end into a new directory, as a user would."""

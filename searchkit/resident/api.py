@@ -2,7 +2,8 @@
 
 import logging
 import os
-from collections.abc import Awaitable, Callable
+from importlib import import_module
+from importlib.util import find_spec
 
 import msgspec
 from starlette.applications import Starlette
@@ -22,8 +23,6 @@ from searchkit.resident.service import Service
 
 log = logging.getLogger(__name__)
 
-Handler = Callable[[Request], Awaitable[Response]]
-
 
 class Port(msgspec.Struct, frozen=True):
     """The port that `serve --port` wants opened."""
@@ -34,7 +33,7 @@ class Port(msgspec.Struct, frozen=True):
 def application(service: Service) -> Starlette:
     """Return the application, without what guards its doors."""
     return Starlette(
-        routes=[*_reading(service), *_own(service)],
+        routes=[*_reading(service), *_own(service), *_for_agents(service)],
         exception_handlers={SearchkitError: _went_wrong, HTTPException: _unknown, Exception: _fault},
     )
 
@@ -88,6 +87,15 @@ def _own(service: Service) -> list[BaseRoute]:
         Route("/v1/listen", listen, methods=["POST"]),
         Route("/v1/stop", stop, methods=["POST"]),
     ]
+
+
+def _for_agents(service: Service) -> list[BaseRoute]:
+    """Return what speaks MCP, which imports nothing before its first request."""
+    if find_spec("searchkit.mcp") is None:
+        return []
+    spoken = import_module("searchkit.mcp.http").asgi(service.engines.ask)
+    service.on_leaving(spoken.close)
+    return [Route("/mcp", spoken)]
 
 
 async def _went_wrong(request: Request, error: Exception) -> Response:

@@ -40,9 +40,9 @@ class Engines:
         for _ in range(ENGINES):
             self._free.put(_Held(self.engine()))
 
-    def engine(self) -> Engine:
+    def engine(self, roots: Sequence[str | Path] | None = None) -> Engine:
         """Return another engine on the same index, with the same model."""
-        return Engine(self._index, self._roots, embedder=self.embedder)
+        return Engine(self._index, self._roots if roots is None else roots, embedder=self.embedder)
 
     async def ask(self, function: Callable[[Engine], T]) -> T:
         """Call a function with an engine in a thread; its turn comes when an engine is free."""

@@ -4,7 +4,8 @@ import logging
 import os
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from pathlib import Path
 
 from searchkit.engine import Engine
 from searchkit.errors import IndexBusy, IndexModel, ModelFault, SearchkitError
@@ -23,36 +24,45 @@ GAP_SECONDS = 0.5
 QUIET_SECONDS = 1.0
 # Where somebody asks all the time, a slice is begun between two questions after so long.
 PATIENCE_SECONDS = 10.0
+# How often it is looked whether the index is made from other roots by now.
+CHOOSING_SECONDS = 30.0
 NO_VECTORS = "SEARCHKIT_NO_VECTORS"
+
+Roots = Callable[[], tuple[Path, ...]]
+Open = Callable[[Sequence[Path]], Engine]
 
 
 class Following:
     """Two threads: one waits for changes, the other writes."""
 
-    def __init__(self, engine: Engine, quiet_since: Callable[[], float | None]) -> None:
-        """Take an engine of its own, and what tells since when nobody asks: None while somebody does."""
-        self._engine = engine
+    def __init__(self, open_engine: Open, roots: Roots, quiet_since: Callable[[], float | None]) -> None:
+        """Take what opens an engine on roots, what they are, and what tells since when nobody asks.
+
+        That is None while somebody does.
+        """
+        self._open_engine = open_engine
+        self._roots = roots
         self._quiet_since = quiet_since
         self._changed = threading.Event()
         self._leaving = threading.Event()
-        self._wants_vectors = not os.environ.get(NO_VECTORS)
-        self.passes = 0
+        self._wants_vectors = self._may_lack_vectors = not os.environ.get(NO_VECTORS)
+        self._followed: tuple[Path, ...] = ()
+        self._engine = open_engine(())
 
     def start(self) -> None:
         """Begin; the threads end with the process."""
-        for name, run in (("watcher", self._watch), ("writer", self._write)):
-            threading.Thread(target=run, name=f"searchkit-{name}", daemon=True).start()
+        threading.Thread(target=self._write, name="searchkit-writer", daemon=True).start()
 
     def stop(self) -> None:
         """Begin nothing any more; what is being written may be given up at any moment."""
         self._leaving.set()
         self._changed.set()
 
-    def _watch(self) -> None:
+    def _watch(self, roots: Sequence[Path]) -> None:
         """Say when something changed; roots that cannot be watched now are tried again."""
-        while not self._leaving.is_set():
+        while not self._leaving.is_set() and roots == self._followed:
             try:
-                for _ in changes_below(self._engine.roots):
+                for _ in changes_below(roots):
                     self._changed.set()
             except OSError as error:
                 log.warning("cannot watch the roots: %s", error)
@@ -61,34 +71,46 @@ class Following:
     def _write(self) -> None:
         while not self._leaving.is_set():
             try:
+                self._choose()
                 self._take_in()
-                while self._wants_vectors and not self._changed.is_set() and self._engine.has_vectors():
-                    if not self._embed():
-                        break
-                self._changed.wait()
+                while self._may_lack_vectors and not self._changed.is_set():
+                    self._may_lack_vectors = self._engine.has_vectors() and self._embed()
+                self._changed.wait(CHOOSING_SECONDS)
             except IndexBusy:
                 self._changed.set()
                 self._leaving.wait(BUSY_SECONDS)
             except (IndexModel, ModelFault) as error:
                 # Words are kept up to date all the same.
                 log.warning("no vectors are made: %s", error.message)
-                self._wants_vectors = False
+                self._wants_vectors = self._may_lack_vectors = False
             except SearchkitError as error:
                 log.warning("the index is not brought up to date: %s", error.message)
                 self._changed.wait(TROUBLE_SECONDS)
+                self._changed.set()
             except Exception:
                 # A thread that ends would leave the index to grow old without a word.
                 log.exception("the index is not brought up to date")
                 self._leaving.wait(TROUBLE_SECONDS)
 
+    def _choose(self) -> None:
+        """Follow what the index was made from last; that changes when somebody indexes other roots."""
+        roots = self._roots()
+        if roots != self._followed:
+            self._followed = roots
+            self._engine.close()
+            self._engine = self._open_engine(roots)
+            if roots:
+                # Says that something changed as soon as it watches.
+                threading.Thread(target=self._watch, args=(roots,), name="searchkit-watcher", daemon=True).start()
+
     def _take_in(self) -> None:
         """Bring words up to date where something changed."""
-        if self._changed.is_set() or not self.passes:
+        if self._changed.is_set() and self._followed:
             # Cleared first: what changes from now on is for the next time.
             self._changed.clear()
             began = time.monotonic()
             done = self._engine.index(wait=False)
-            self.passes += 1
+            self._may_lack_vectors = self._wants_vectors
             if done.files or done.gone:
                 log.info("took in %d files in %.2f s", done.files, time.monotonic() - began)
 

@@ -4,13 +4,13 @@ import logging
 import os
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from searchkit import __version__
-from searchkit.backends.embedded.layout import FORMAT
+from searchkit.backends.embedded import layout
 from searchkit.errors import SearchkitError
 from searchkit.resident.engines import Engines
 from searchkit.resident.following import Following
@@ -35,10 +35,11 @@ class Service:
         self.asked = 0
         self.running = 0
         self.engines = Engines(index, roots)
+        self._closing: list[Callable[[], Awaitable[None]]] = []
         self._since = time.time()
         self._answered_at = time.monotonic()
         self._state = "loading"
-        self._following = Following(self.engines.engine(), self.quiet_since)
+        self._following = Following(self.engines.engine, self._followed, self.quiet_since)
 
     def start(self) -> None:
         """Begin with what goes on beside answering."""
@@ -65,7 +66,7 @@ class Service:
         port = self.server.doors.port
         return {
             "version": __version__,
-            "format": FORMAT,
+            "format": layout.FORMAT,
             "pid": os.getpid(),
             "index": str(self.index),
             "roots": self._roots,
@@ -76,10 +77,23 @@ class Service:
             "port": port.port if port else None,
         }
 
-    def close(self) -> None:
+    def on_leaving(self, close: Callable[[], Awaitable[None]]) -> None:
+        """Remember what is to be closed when the process leaves."""
+        self._closing.append(close)
+
+    async def close(self) -> None:
         """Release what is held."""
+        for close in self._closing:
+            await close()
         self._following.stop()
         self.engines.close()
+
+    def _followed(self) -> tuple[Path, ...]:
+        """Return the roots to follow: those that were named, or those of the index, and no others.
+
+        What is configured where the process was started is for whoever indexes, and need not be of this index.
+        """
+        return tuple(map(Path, self._roots)) or layout.remembered_roots(self.index)
 
     def _warm_up(self) -> None:
         """Load what a search by meaning needs, so that the first one does not wait for it."""

@@ -117,7 +117,7 @@ class Server(uvicorn.Server):
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Finish the answers under way, and close what is open."""
         await super().shutdown(sockets)
-        self._service.close()
+        await self._service.close()
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:

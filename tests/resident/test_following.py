@@ -13,7 +13,7 @@ from searchkit.backends.embedded import EmbeddedBackend, layout
 from searchkit.backends.embedded.lock import writing
 from tests.corpus.build import build
 from tests.resident.residence import ENVIRONMENT, SECONDS_FOR_ANYTHING, SESSION, Residence, wait_for
-from tests.transcript import Transcript
+from tests.transcript import Home, Transcript
 
 OTHER = "22222222-2222-4222-8222-222222222222"
 
@@ -49,6 +49,19 @@ def test_takes_in_what_came_before_it(residence: Residence) -> None:
     residence.serve()
 
     assert wait_for(lambda: residence.found("lantern"))
+
+
+def test_follows_only_what_the_index_is_made_from(residence: Residence, tmp_path: Path) -> None:
+    """Roots that are configured where the process was started are not mixed into an index of others."""
+    other = Home(tmp_path / "other")
+    other.session(OTHER).prompt("sourdough")
+    residence.serve(SEARCHKIT_ROOTS=str(other.root))
+
+    append(residence, "lantern")
+    wait_for(lambda: residence.found("lantern"))
+
+    assert 0 == residence.found("sourdough")
+    assert (residence.home.root,) == layout.remembered_roots(residence.index)
 
 
 def test_makes_vectors_of_what_came(residence: Residence) -> None:
