@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 from searchkit.backends.embedded import layout
-from searchkit.errors import SearchkitError
+from searchkit.errors import IndexMissing, SearchkitError
 from searchkit.resident import place
 from searchkit.resident.doors import Doors
 from searchkit.resident.outdated import is_outdated
@@ -21,6 +21,7 @@ class Presence:
         self._path = place.socket_path(index) if place.HAS_SOCKETS else place.door_path(index)
         self._file = _identity(self._path)
         is_outdated()
+        self._is_missing = False
 
     def lost(self) -> str | None:
         """Say what is gone or became another, or None while all is as it was."""
@@ -32,8 +33,13 @@ class Presence:
             return "searchkit was changed or removed"
         try:
             layout.check(self._index)
+        except IndexMissing as error:
+            # Whoever builds it anew because it cannot be read moves it aside first, and is done in a moment.
+            was_missing, self._is_missing = self._is_missing, True
+            return error.message if was_missing else None
         except SearchkitError as error:
             return error.message
+        self._is_missing = False
         return None
 
     def leave(self) -> None:

@@ -1,7 +1,6 @@
 """The process is there once, comes back at once, and leaves when it should."""
 
 import json
-import shutil
 import signal
 import stat
 from collections.abc import Callable
@@ -9,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from searchkit import Engine
 from searchkit.backends.embedded import layout
 from searchkit.resident import client, control, place
-from tests.resident.residence import SECONDS_FOR_ANYTHING, Residence, wait_for
+from tests.resident.residence import SECONDS_FOR_ANYTHING, SESSION, Residence, wait_for
 
 
 def test_never_twice(residence: Residence) -> None:
@@ -69,7 +69,7 @@ def remove_socket(index: Path) -> None:
 
 def remove_index(index: Path) -> None:
     """Take the whole index away."""
-    shutil.rmtree(index)
+    index.rename(index.with_name("away"))
 
 
 def change_format(index: Path) -> None:
@@ -145,12 +145,27 @@ def test_socket_of_a_long_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         residence.close()
 
 
-def test_rebuild_beside_it_leaves_its_files(residence: Residence) -> None:
-    """An index that cannot be read is moved aside, but not the socket of the process that serves it."""
-    residence.serve()
+def test_index_that_is_replaced(residence: Residence) -> None:
+    """An index that is moved aside and built anew is served by the same process, which keeps its files."""
+    process = residence.serve()
+    before = residence.found("slow")
     layout.set_aside(residence.index, "now")
+    residence.home.session(SESSION).prompt("another slow query", uuid="22222222-2222-4222-8222-222222222222")
 
     residence.build()
 
-    assert 200 == residence.get("/v1/health")[0]
+    assert 1 == before
+    assert wait_for(lambda: 2 == residence.found("slow"))
+    assert process.pid == residence.get("/v1/health")[1]["pid"]
     assert not list((residence.index / layout.ASIDE / "now").glob("resident.*"))
+
+
+def test_session_that_is_pruned(residence: Residence) -> None:
+    """What is forgotten beside the process is not found by it any more."""
+    residence.serve()
+    before = residence.found("slow")
+
+    with Engine(residence.index) as engine:
+        engine.prune([SESSION])
+
+    assert (1, 0) == (before, residence.found("slow"))
