@@ -2,6 +2,8 @@
 
 SearchkitError
 ├── UsageError            what was asked makes no sense
+│   └── NotFound          nothing has that id
+├── Refused               a request that the resident process does not answer
 ├── SourceError           a root cannot be read at all
 │   └── RootMissing       no such root, or it holds no projects/
 ├── IndexFault            the index cannot be used as it is
@@ -36,6 +38,19 @@ class SearchkitError(Exception):
 
 class UsageError(SearchkitError):
     """What was asked makes no sense."""
+
+
+class NotFound(UsageError):
+    """Nothing has that id."""
+
+
+class Refused(SearchkitError):
+    """A request that the resident process does not answer, with the status that HTTP has for it."""
+
+    def __init__(self, status: int, message: str, hint: str = "") -> None:
+        """Keep the status with the sentences."""
+        super().__init__(message, hint)
+        self.status = status
 
 
 class SourceError(SearchkitError):

@@ -6,14 +6,13 @@ from searchkit.backends.base import Order
 from searchkit.commands.asking import by_title
 from searchkit.dates import LOCAL
 from searchkit.engine import Engine
-from searchkit.errors import UsageError
+from searchkit.errors import NotFound, UsageError
 from searchkit.query import understand
 from searchkit.questions import Condition, Filter, Mode, Query
 from searchkit.render import answer_json, context_json, conversation_json, json, outline_json
 from searchkit.render import stats as drawing
 from searchkit.render.plain import one_line
 from searchkit.resident.parameters import Given
-from searchkit.resident.refusing import NotFound
 from searchkit.types import Figures, Grouping, Session
 
 Fields = dict[str, object]

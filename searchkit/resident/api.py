@@ -12,12 +12,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from searchkit.errors import SearchkitError, UsageError
+from searchkit.errors import Refused, SearchkitError, UsageError
 from searchkit.resident import beating
 from searchkit.resident.addresses import ADDRESSES, Address
 from searchkit.resident.openapi import description
 from searchkit.resident.parameters import Given
-from searchkit.resident.refusing import Refused, answered, refused
+from searchkit.resident.refusing import answered, refused
 from searchkit.resident.run import run
 from searchkit.resident.service import Service
 

@@ -9,8 +9,9 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import RedirectResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from searchkit.errors import Refused
 from searchkit.resident.doors import Door
-from searchkit.resident.refusing import Refused, refused
+from searchkit.resident.refusing import refused
 from searchkit.resident.service import Service
 
 # Questions are short; the longest a client sends is a command with its arguments.

@@ -3,25 +3,12 @@
 import orjson
 from starlette.responses import Response
 
-from searchkit.errors import IndexBusy, IndexFault, ModelFault, SearchkitError, SourceError, UsageError
+from searchkit.errors import IndexFault, ModelFault, NotFound, Refused, SearchkitError, SourceError, UsageError
 from searchkit.render import json
 from searchkit.render.plain import escaped
 
 # Too many at once, or an index that cannot be read now: worth another try after this.
 RETRY_SECONDS = 1
-
-
-class Refused(SearchkitError):
-    """A request that is not answered, for a reason that has a status of its own."""
-
-    def __init__(self, status: int, message: str, hint: str = "") -> None:
-        """Keep the status with the sentences."""
-        super().__init__(message, hint)
-        self.status = status
-
-
-class NotFound(UsageError):
-    """There is nothing at that address, or nothing with that id."""
 
 
 def answered(fields: object, status: int = 200) -> Response:
@@ -46,7 +33,7 @@ def status_of(error: SearchkitError) -> int:
             return 404
         case UsageError():
             return 400
-        case IndexBusy() | IndexFault() | ModelFault() | SourceError():
+        case IndexFault() | ModelFault() | SourceError():
             # The index or the model cannot be used as it is now; the request was good.
             return 503
     return 500

@@ -14,13 +14,12 @@ import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from searchkit.backends.embedded import layout
-from searchkit.errors import SearchkitError
+from searchkit.errors import Refused, SearchkitError
 from searchkit.resident import logs
 from searchkit.resident.api import application
 from searchkit.resident.doors import Door, Doors
 from searchkit.resident.guard import Guard
 from searchkit.resident.presence import Presence
-from searchkit.resident.refusing import Refused
 from searchkit.resident.service import Service
 
 log = logging.getLogger(__name__)
