@@ -24,8 +24,8 @@ from searchkit.resident.run import run as run_here
 SEED = 1
 # The goal of issue 6, show 4.
 LATENCY_RATIO = 10.0
-# Agents read what they were given before they ask on; people take longer.
-PAUSE_SECONDS = 4.0
+# Agents read what they were given, and think, before they ask on; people take longer.
+PAUSE_SECONDS = 8.0
 SINGLE_REQUESTS = 150
 UNTIMED_REQUESTS = 30
 PERCENTILE = 0.95
