@@ -2,8 +2,6 @@
 
 import logging
 import os
-from importlib import import_module
-from importlib.util import find_spec
 
 import msgspec
 from starlette.applications import Starlette
@@ -13,6 +11,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from searchkit.errors import Refused, SearchkitError, UsageError
+from searchkit.mcp.http import asgi
 from searchkit.resident import beating
 from searchkit.resident.addresses import ADDRESSES, Address
 from searchkit.resident.openapi import description
@@ -91,9 +90,7 @@ def _own(service: Service) -> list[BaseRoute]:
 
 def _for_agents(service: Service) -> list[BaseRoute]:
     """Return what speaks MCP, which imports nothing before its first request."""
-    if find_spec("searchkit.mcp") is None:
-        return []
-    spoken = import_module("searchkit.mcp.http").asgi(service.engines.ask)
+    spoken = asgi(service.engines.ask)
     service.on_leaving(spoken.close)
     return [Route("/mcp", spoken)]
 
