@@ -36,7 +36,10 @@ def _gained(one: Ranked, by_key: Mapping[int, Ranked], best: Mapping[int, float]
 
 def _better(one: Ranked, by_key: Mapping[int, Ranked], keys: Iterable[int]) -> float:
     """Return by how much the best of some hits of the same session is better than this one."""
-    near = (by_key[key] for key in keys if key in by_key)
-    return max(
-        (max(0.0, other.own - one.own) for other in near if other.hit.session == one.hit.session != 0), default=0.0
-    )
+    most = 0.0
+    # Every candidate of every search comes here, and few have such a hit.
+    for key in keys:
+        other = by_key.get(key)
+        if other is not None and other.own - one.own > most and other.hit.session == one.hit.session != 0:
+            most = other.own - one.own
+    return most

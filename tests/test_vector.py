@@ -326,3 +326,39 @@ def test_appends_are_joined_and_the_index_outgrown(
     index = upkeep.index(opened(table))
     assert most <= 4 + 4 + 1
     assert (MANY, "vector_10") == (table.count(), index and index.name)
+
+
+def test_count_follows_what_others_write(tmp_path: Path, matrix: NDArray[np.float32]) -> None:
+    """What is counted is kept between searches, and counted again once somebody has added or removed rows."""
+    writer, reader = Vectors(tmp_path, "t"), Vectors(tmp_path, "t")
+    counts = []
+    writer.add(random_rows(range(10), matrix))
+    counts += [reader.count(), reader.count()]
+    writer.add(random_rows(range(10, 30), matrix))
+    counts.append(reader.count())
+    writer.remove([3, 4])
+
+    counts.append(reader.count())
+
+    assert [10, 10, 30, 28] == counts
+
+
+@pytest.mark.parametrize(("flat_rows", "is_indexed"), [(1_000, False), (100, True)])
+def test_end_of_a_run_joins_much_and_leaves_little(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, matrix: NDArray[np.float32], flat_rows: int, is_indexed: bool
+) -> None:
+    """Rows that came last are joined at the end of a run if they are many, with an index and without one."""
+    monkeypatch.setattr(upkeep, "FLAT_ROWS", flat_rows)
+    table = Vectors(tmp_path, "t")
+    table.add(random_rows(range(300), matrix))
+    table.tidy()
+    table.add(random_rows(range(300, 400), matrix))
+    apart = [upkeep.apart(opened(table))]
+
+    for start, end in ((400, 500), (500, 502)):
+        table.add(random_rows(range(start, end), matrix))
+        table.tidy(is_end=True)
+        apart.append(upkeep.apart(opened(table)))
+
+    assert [1, 0, 1] == [count - (not is_indexed) for count in apart]
+    assert is_indexed == (upkeep.index(opened(table)) is not None)

@@ -89,7 +89,7 @@ class Meaning(Catalog):
         from searchkit.backends.embedded.vector import drop, tables
 
         self._holding()
-        self._vectors().tidy()
+        self._vectors().tidy(is_end=True)
         current = layout.remembered_embedding(self._directory)
         if current is None or (current != self._embedding and not self.lacking(1)):
             layout.remember_embedding(self._directory, self._embedding)
