@@ -25,7 +25,7 @@ def embed(
     on_progress: Callable[[int, int], None] = lambda done, left: None,
     *,
     is_enough: Callable[[], bool] = lambda: False,
-    batch_parts: int = BATCH_PARTS,
+    batch_parts: int | None = None,
 ) -> int:
     """Embed what has no vector yet, until it is enough, and return how many parts that was.
 
@@ -34,8 +34,11 @@ def embed(
     backend.adopt(embedder.identity)
     done = 0
     left = backend.covered().pending
-    while not is_enough() and (lacking := backend.lacking(batch_parts)):
-        backend.keep(_vectors(lacking, embedder))
+    while not is_enough() and (lacking := backend.lacking(batch_parts or BATCH_PARTS)):
+        twins = backend.twins(list(lacking))
+        copied = [vector for pieces in twins.values() for vector in pieces]
+        new = {key: stored for key, stored in lacking.items() if key not in twins}
+        backend.keep([*copied, *_vectors(new, embedder)])
         done += len(lacking)
         on_progress(done, max(0, left - done))
     if done:
@@ -44,7 +47,7 @@ def embed(
 
 
 def _vectors(parts: Mapping[int, Stored], embedder: Embedder) -> list[Vector]:
-    """Embed each distinct text once."""
+    """Embed each distinct text once; one of another batch or an earlier run is a twin by now."""
     texts = {key: _text(stored) for key, stored in parts.items()}
     distinct = list(dict.fromkeys(texts.values()))
     values = dict(zip(distinct, embedder.embed(distinct), strict=True))

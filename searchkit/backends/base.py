@@ -239,6 +239,12 @@ class Backend(Protocol):
     def lacking(self, limit: int, /) -> Mapping[int, Stored]:
         """Return the parts that should have a vector and have none, by key, those worth most and newest first."""
 
+    def twins(self, keys: Sequence[int], /) -> Mapping[int, Sequence[Vector]]:
+        """Return, by these keys, the vectors that another part of the same kind with the same text has, piece by piece.
+
+        A part without such a twin is left out.
+        """
+
     def keep(self, vectors: Sequence[Vector], /) -> None:
         """Keep vectors, all pieces of a part at once; a part that is gone or has its vector is left out."""
 

@@ -105,6 +105,25 @@ def test_keeping_twice_equals_keeping_once(backend: Backend) -> None:
     assert [1, 1] == [len(pieces) for pieces in backend.vectors([vector.key for vector in vectors]).values()]
 
 
+def test_twins_have_the_same_kind_and_text(backend: Backend) -> None:
+    """What another part has whose text and kind are the same is offered, piece by piece, and nothing else is."""
+    told(backend, transcript("a", record(1, 1, "again")))
+    (first,) = embedding(backend).lacking(9)
+    backend.keep([Vector(key=first, values=meaning("again")), Vector(key=first, piece=1, values=meaning("more"))])
+    told(backend, transcript("b", record(2, 1, "again"), record(3, 2, "other"), spoken(4, "again", Kind.TEXT)))
+    keys = {(one.part.text, one.part.kind): key for key, one in backend.lacking(9).items()}
+
+    twins = backend.twins([*keys.values(), 99_999])
+
+    key = keys["again", Kind.PROMPT]
+    assert 3 == len(keys)
+    assert {key: [(key, 0), (key, 1)]} == {at: [(one.key, one.piece) for one in found] for at, found in twins.items()}
+    assert [1.0, 1.0] == [
+        pytest.approx(float(one.values @ meaning(text)), abs=ROUNDING)
+        for one, text in zip(twins[key], ("again", "more"), strict=True)
+    ]
+
+
 def test_best_piece_counts(backend: Backend) -> None:
     """A part is found once, by its nearest piece and with that piece's feature; limits are of parts."""
     told(backend, transcript("a", record(1, 1, "one"), record(2, 2, "two"), record(3, 3, "three")))

@@ -66,6 +66,25 @@ class Meaning(Catalog):
             found = reading.numbered(self._connection, self._unpacker, numbers)
             return {number: found[number] for number in numbers}
 
+    def twins(self, keys: Sequence[int], /) -> Mapping[int, Sequence[Vector]]:
+        """Return, by these keys, the vectors that another part of the same kind with the same text has."""
+        if not self._has_vectors():
+            return {}
+        from searchkit.backends.embedded.described import descriptions
+
+        with self._reading():
+            texts = {part: (said.kind, said.digest) for part, said in descriptions(self._connection, keys).items()}
+        rows = self._vectors().holding([digest for _, digest in texts.values()])
+        if rows is None:
+            return {}
+        columns = (rows[name].to_pylist() for name in ("kind", "digest", "part"))
+        held = {(kind, digest): part for kind, digest, part in zip(*columns, strict=True)}
+        twins = {part: held[text] for part, text in texts.items() if text in held}
+        found = self.vectors(sorted(set(twins.values())))
+        return {
+            part: [msgspec.structs.replace(piece, key=part) for piece in found[twin]] for part, twin in twins.items()
+        }
+
     def keep(self, vectors: Sequence[Vector], /) -> None:
         """Keep vectors, all pieces of a part at once; a part that is gone or has its vector is left out."""
         from searchkit.backends.embedded.described import descriptions, rows

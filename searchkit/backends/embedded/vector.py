@@ -67,6 +67,11 @@ class Vectors:
         """Return some columns of the rows of parts, or None where there is no table yet."""
         return self._select(among(parts), columns) if self._table is not None and parts else None
 
+    def holding(self, digests: Sequence[int]) -> "pyarrow.Table | None":
+        """Return kind, digest and part of the rows of these texts, or None where there is no table yet."""
+        asked = f"digest IN ({','.join(map(str, digests))})"
+        return self._select(asked, ["kind", "digest", "part"]) if self._table is not None and digests else None
+
     def count(self) -> int:
         """Count the parts that have a vector."""
         if self._table is None:

@@ -35,6 +35,18 @@ class Meaning:
         missing = [one for one in self._in_order() if key(one[1].part) not in kept]
         return dict(missing[:limit])
 
+    def twins(self, keys: Sequence[int], /) -> Mapping[int, Sequence[Vector]]:
+        """Return, by these keys, the vectors that another part of the same kind with the same text has."""
+        parts = dict(self._in_order())
+        vectors = self.vectors(list(parts))
+        of_text = {_text(parts[number]): pieces for number, pieces in vectors.items()}
+        found = {number: of_text.get(_text(parts[number]), ()) for number in keys if number in parts}
+        return {
+            number: [msgspec.structs.replace(one, key=number) for one in pieces]
+            for number, pieces in found.items()
+            if pieces
+        }
+
     def keep(self, vectors: Sequence[Vector], /) -> None:
         """Keep vectors, all pieces of a part at once; a part that is gone or has its vector is left out."""
         kept, parts = self._vectors.setdefault(self._adopted, {}), dict(self._in_order())
@@ -98,6 +110,10 @@ class Meaning:
     def _held(self) -> Held:
         """Return everything that is kept."""
         raise NotImplementedError
+
+
+def _text(stored: Stored) -> tuple[Kind, str]:
+    return stored.part.kind, stored.part.text
 
 
 def _last(parts: Sequence[tuple[int, Stored]]) -> set[int]:
