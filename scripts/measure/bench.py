@@ -13,9 +13,13 @@ from measure.agents import agents
 from measure.context import context
 from measure.corpora import MEGABYTE
 from measure.embedding import embedding
+from measure.environment import DATA
 from measure.expanding import expanding
 from measure.figures import Figure, say, table
 from measure.first import first
+from measure.hybrid import hybrid
+from measure.meaning import meaning
+from measure.nearest import nearest
 from measure.residing import residing
 from measure.sizes import sizes
 from measure.starting import process
@@ -41,6 +45,9 @@ MEASUREMENTS: dict[str, Callable[[Subject], list[Figure]]] = {
     "resident": residing,
     "sizes": sizes,
     "embedding": embedding,
+    "nearest": nearest,
+    "meaning": meaning,
+    "hybrid": hybrid,
 }
 # What another one compares with.
 NEEDED = {"index": ("floor", "ratios"), "catalog": ("floor", "ratios")}
@@ -51,13 +58,14 @@ def main() -> int:
     arguments = _arguments()
     load = os.getloadavg()
     with tempfile.TemporaryDirectory(prefix="searchkit-bench-") as scratch:
+        os.environ[DATA] = str(Path(scratch) / "data")
         say("making the corpus")
         if arguments.corpus:
             root = corpora.copy(arguments.corpus, Path(scratch) / "root")
         else:
             root = corpora.make(Path(scratch) / "root", arguments.mb, SEED)
         subject = Subject(
-            root, Path(scratch), arguments.runs, corpora.transcript_bytes(root), arguments.sizes, arguments.meaning
+            root, Path(scratch), arguments.runs, corpora.transcript_bytes(root), arguments.sizes, arguments.embedded
         )
         figures = [figure for name in _chosen(arguments.only) for figure in _measured(name, subject)]
     print(f"{subject.bytes / MEGABYTE:.1f} MB of transcripts")
@@ -97,7 +105,7 @@ def _arguments() -> argparse.Namespace:
         help="search corpora of these sizes, or these roots, too: 50,400,1600",
     )
     parser.add_argument(
-        "--meaning", type=Path, metavar="DIR", help="an index with vectors for `resident`, which otherwise makes one"
+        "--embedded", type=Path, metavar="DIR", help="search this index with vectors instead of making one"
     )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there as well")
     return parser.parse_args()

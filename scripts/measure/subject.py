@@ -13,6 +13,7 @@ from measure.child import Outcome, run, run_json, searchkit
 class Subject:
     """A corpus that may be appended to, room beside it, and how long what must be done at least takes.
 
+    `given` is an index with vectors that somebody made before, of the same corpus.
     `read_floors` are the seconds of reading and parsing it, `word_floors` those of a bare Tantivy writer.
     """
 
@@ -21,7 +22,7 @@ class Subject:
     runs: int
     bytes: int
     sizes: list[str]
-    meaning: Path | None = None
+    given: Path | None = None
     read_floors: list[float] = field(default_factory=list)
     word_floors: list[float] = field(default_factory=list)
     index_seconds: list[float] = field(default_factory=list)
@@ -43,13 +44,25 @@ class Subject:
             self.make_index()
         return self.index
 
+    @property
+    def embedded(self) -> Path:
+        """Where the index with vectors is, once something has needed it."""
+        return self.given or self.scratch / "embedded"
+
     def with_vectors(self) -> Path:
-        """Return an index with vectors: the one that was given, or one that is made, which takes many minutes."""
-        if self.meaning is None:
-            self.meaning = self.scratch / "meaning"
-            shutil.copytree(self.built(), self.meaning)
-            run(searchkit("index", "--json", "--root", self.root, "--index", self.meaning))
-        return self.meaning
+        """Return the index with vectors, making it where there is none yet, which takes minutes."""
+        if not self.embedded.exists():
+            self.copy_index()
+            run(self.embedding_command(self.embedded))
+        return self.embedded
+
+    def copy_index(self) -> None:
+        """Begin the index with vectors as a copy of the one without."""
+        shutil.copytree(self.built(), self.embedded)
+
+    def embedding_command(self, index: Path) -> list[str]:
+        """Write the command line that also embeds."""
+        return searchkit("index", "--json", "--root", self.root, "--index", index)
 
     def make_index(self) -> Outcome:
         """Index end to end into a new directory, as a user would."""
