@@ -17,7 +17,7 @@ from searchkit import config
 from searchkit.backends.base import Order, Reach
 from searchkit.backends.embedded import EmbeddedBackend, layout
 from searchkit.dates import LOCAL
-from searchkit.errors import IndexModel, ModelFault, SourceError, UsageError
+from searchkit.errors import IndexDamaged, IndexMissing, IndexModel, ModelFault, SourceError, UsageError
 from searchkit.models import Models
 from searchkit.query import understand
 from searchkit.questions import Condition, Filter, Mode, Query
@@ -159,7 +159,8 @@ class Engine:
             return ask()
         try:
             return ask(self._question(query), mode is Mode.HYBRID)
-        except (ModelFault, IndexModel) as fault:
+        except (ModelFault, IndexModel, IndexDamaged, IndexMissing) as fault:
+            # Where it is not the vectors that are damaged, words meet the same fault.
             if mode is Mode.SEMANTIC:
                 raise
             return replace(ask(), wordless=f"{fault.message}; {fault.hint}")

@@ -4,8 +4,10 @@ What is missing is what the catalog has and the vectors have not; nothing is cou
 deletion or another model cannot leave the two out of step.
 """
 
+import logging
 import shutil
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,14 +19,19 @@ from searchkit.backends.base import Near, Reach, Stored, Vector
 from searchkit.backends.embedded import layout, reading, worthy
 from searchkit.backends.embedded.catalog import Catalog, Kept
 from searchkit.backends.embedded.narrowing import Narrowing
-from searchkit.errors import IndexModel, IndexUnwritable, UsageError
+from searchkit.errors import IndexDamaged, IndexModel, IndexUnwritable, UsageError
 from searchkit.questions import Condition
+from searchkit.types import Finding
 
 if TYPE_CHECKING:
     from array import array
 
+    import pyarrow
+
     from searchkit.backends.base import Values
     from searchkit.backends.embedded.vector import Vectors
+
+log = logging.getLogger(__name__)
 
 # Parts whose rows are looked at together when the catalog says that they changed.
 AT_ONCE = 1_000
@@ -125,7 +132,7 @@ class Meaning(Catalog):
             if self._counted is None or self._counted[0] is not kept:
                 self._counted = kept, worthy.count(self._connection)
             wanted = self._counted[1]
-        held = self._vectors().count() if self._has_vectors() else 0
+        held = self._counted_rows() if self._has_vectors() else 0
         return Reach(searchable=held, pending=max(0, wanted - held))
 
     def nearest(self, values: "Values", condition: Condition, limit: int, /) -> list[Near]:
@@ -148,6 +155,16 @@ class Meaning(Catalog):
         rows = self._vectors().rows(keys, ["part", "piece", "feature", "vector"])
         return {} if rows is None else kept(rows)
 
+    def findings(self) -> Iterator[Finding]:
+        """Yield what is wrong in the transcripts, in the catalog, and with the vectors that are searched."""
+        yield from super().findings()
+        embedding = layout.remembered_embedding(self._directory)
+        if embedding is not None:
+            from searchkit.backends.embedded import vector_checks
+
+            with self._reading():
+                yield from vector_checks.findings(self._connection, self._vector_directory, embedding["name"])
+
     def forget(self, sessions: Sequence[str], /) -> None:
         """Remove sessions and all that only they hold, the vectors from the disk too."""
         super().forget(sessions)
@@ -169,10 +186,13 @@ class Meaning(Catalog):
             from searchkit.backends.embedded.vector import Vectors, tables
 
             for name in tables(self._vector_directory):
-                table = Vectors(self._vector_directory, name)
-                for start in range(0, len(stale), AT_ONCE):
-                    self._renew(table, stale[start : start + AT_ONCE])
-                table.tidy(is_thorough)
+                try:
+                    table = Vectors(self._vector_directory, name)
+                    for start in range(0, len(stale), AT_ONCE):
+                        self._renew(table, stale[start : start + AT_ONCE])
+                    table.tidy(is_thorough)
+                except IndexDamaged as damage:
+                    self._drop_damaged(name, damage)
         self._held = None
         with self._transaction():
             self._connection.execute("DELETE FROM stale_vectors")
@@ -220,20 +240,48 @@ class Meaning(Catalog):
             self._open_vectors = Vectors(self._vector_directory, embedding["name"])
         return self._open_vectors
 
+    def _counted_rows(self) -> int:
+        # Who writes looks at every row anyway, and throws away what cannot be read.
+        return len(self._holding()) if self._is_writable else self._vectors().count()
+
     def _holding(self) -> set[int]:
         """Return the parts that have a vector; who writes takes out what is left over of others."""
         if self._held is None or not self._is_writable:
             if not self._is_writable and not self._has_vectors():
                 return set()
-            rows = self._vectors().held()
+            rows = self._readable()
             with self._reading():
                 digests = worthy.digests(self._connection)
-            pairs = set(zip(rows["part"].to_pylist(), rows["digest"].to_pylist(), strict=True))
-            left_over = [part for part, digest in pairs if digests.get(part) != digest]
+            columns = (rows[name].to_pylist() for name in ("part", "piece", "digest"))
+            counted = Counter(zip(*columns, strict=True))
+            pairs = {(part, digest) for part, _, digest in counted}
+            # One that is there twice is made anew, since nothing says which of the two is right.
+            twice = {part for (part, _, _), count in counted.items() if count > 1}
+            left_over = [part for part, digest in pairs if digests.get(part) != digest or part in twice]
             if self._is_writable:
                 self._vectors().remove(left_over)
             self._held = {part for part, _ in pairs}.difference(left_over)
         return self._held
+
+    def _readable(self) -> "pyarrow.Table":
+        """Return what the rows are of; whoever writes throws a table away that is damaged, and begins anew."""
+        vectors = self._vectors()
+        try:
+            if self._is_writable:
+                vectors.check()
+            return vectors.held()
+        except IndexDamaged as damage:
+            if not self._is_writable:
+                raise
+            self._drop_damaged(vectors.name, damage)
+            return self._vectors().held()
+
+    def _drop_damaged(self, name: str, damage: IndexDamaged) -> None:
+        from searchkit.backends.embedded.vector import drop
+
+        log.warning("%s; it is made anew", damage.message)
+        drop(self._vector_directory, name)
+        self._open_vectors = None
 
     def _in_order(self) -> "array[int]":
         """Return what should have a vector, those worth most first; it is kept until something is written."""
@@ -262,5 +310,8 @@ def _another(kept: Mapping[str, Any], asked: Mapping[str, Any]) -> IndexModel:
     differences = "; ".join(
         f"{name} {asked.get(name)}, not {kept.get(name)}" for name in names if kept.get(name) != asked.get(name)
     )
-    hint = "run: searchkit index, which makes vectors with it and changes over when they are complete"
+    hint = (
+        "run: searchkit index --model NAME with the one you ask for, which makes vectors with it and changes over when"
+        " they are complete; or leave --model and SEARCHKIT_MODEL as they were"
+    )
     return IndexModel(f"the vectors in the index were made with another model: {differences}", hint)

@@ -48,20 +48,28 @@ class Vectors:
     def __init__(self, directory: Path, name: str) -> None:
         """Open the table `name` in `directory` where it is there."""
         self._path = table_path(directory, name)
-        self._name = name
+        self.name = name
         self._opened: Table | None = None
         self._seen: _Known | None = None
         with private(), self._reading():
             # Whoever reads sees what was written last.
             self._store = _lancedb().connect(directory, read_consistency_interval=timedelta(0))
 
+    def check(self) -> None:
+        """Raise unless all rows can be read."""
+        if self._table is not None:
+            with self._reading():
+                for _ in self._table.search().limit(None).to_batches():
+                    pass
+
     def held(self) -> "pyarrow.Table":
-        """Return part and digest of every row."""
+        """Return part, piece and digest of every row."""
         import pyarrow
 
+        names = ["part", "piece", "digest"]
         if self._table is None:
-            return pyarrow.table({"part": pyarrow.array([], "int64"), "digest": pyarrow.array([], "int64")})
-        return self._select(None, ["part", "digest"])
+            return pyarrow.table({name: pyarrow.array([], NUMBERS[name]) for name in names})
+        return self._select(None, names)
 
     def rows(self, parts: Sequence[int], columns: Sequence[str]) -> "pyarrow.Table | None":
         """Return some columns of the rows of parts, or None where there is no table yet."""
@@ -84,7 +92,7 @@ class Vectors:
         with self._writing():
             table = self._table
             if table is None:
-                table = self._store.create_table(self._name, schema=rows.schema, exist_ok=True)
+                table = self._store.create_table(self.name, schema=rows.schema, exist_ok=True)
             table.add(rows)
 
     def replace(self, rows: "pyarrow.Table") -> None:
@@ -128,7 +136,7 @@ class Vectors:
         # A writer that was killed before its first rows leaves a directory without a version.
         if self._opened is None and any(self._path.glob("_versions/*.manifest")):
             with self._reading():
-                self._opened = self._store.open_table(self._name)
+                self._opened = self._store.open_table(self.name)
         return self._opened
 
     def _select(self, predicate: str | None, columns: Sequence[str]) -> "pyarrow.Table":
@@ -167,7 +175,7 @@ class Vectors:
         except (ValueError, RuntimeError, OSError) as error:
             if not self._path.is_dir():
                 raise IndexMissing(f"the vectors in {self._path.parent.parent} are gone", HINT) from error
-            raise IndexDamaged(f"{self._path} is damaged: {error}", HINT) from error
+            raise IndexDamaged(f"{self._path} is damaged: {_reason(error)}", HINT) from error
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
@@ -205,6 +213,11 @@ def tables(directory: Path) -> list[str]:
 def drop(directory: Path, name: str) -> None:
     """Throw a table away."""
     shutil.rmtree(table_path(directory, name), ignore_errors=True)
+
+
+def _reason(error: Exception) -> str:
+    """Return what Lance says without where in its own source it says so."""
+    return str(error).partition(", /")[0]
 
 
 def _query(table: "Table") -> Any:

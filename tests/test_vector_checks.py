@@ -1,0 +1,82 @@
+"""What the doctor says of vectors, and that the command it names mends it."""
+
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from searchkit.backends.base import Vector
+from searchkit.backends.embedded import EmbeddedBackend
+from searchkit.backends.embedded.described import descriptions, rows
+from searchkit.backends.embedded.layout import VECTORS
+from tests.contract.meant import WORDS, embed, meaning
+from tests.contract.small import record, told, transcript
+
+
+@pytest.fixture
+def index(tmp_path: Path) -> Path:
+    """An index of ten parts with their vectors."""
+    with closing(EmbeddedBackend(tmp_path / "index", is_writable=True)) as backend:
+        told(backend, transcript("a", *(record(number, number, f"word{number} and") for number in range(1, 11))))
+        backend.follow()
+        embed(backend)
+    return tmp_path / "index"
+
+
+def said(index: Path) -> dict[str, str]:
+    """Return what is wrong with the index, by its kind."""
+    with closing(EmbeddedBackend(index)) as backend:
+        return {one.kind: one.detail for one in backend.findings() if one.kind.startswith("index:")}
+
+
+def lose(backend: EmbeddedBackend) -> None:
+    """Take the vectors of two parts out."""
+    backend._vectors().remove([3, 4])
+
+
+def change(backend: EmbeddedBackend) -> None:
+    """Let a part say something else, behind the back of all that follows the catalog."""
+    with backend._transaction():
+        backend._connection.execute("UPDATE parts SET digest = digest + 1 WHERE id = 7")
+
+
+def double(backend: EmbeddedBackend) -> None:
+    """Add a row that is there."""
+    described = descriptions(backend._connection, [5])
+    backend._vectors().add(rows([Vector(key=5, values=meaning("word5 and"))], described))
+
+
+def damage(backend: EmbeddedBackend) -> None:
+    """Cut the files of the rows in half."""
+    for path in (backend._directory / VECTORS).rglob("data/*.lance"):
+        path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+
+
+CASES: dict[Callable[[EmbeddedBackend], None], dict[str, str]] = {
+    lose: {"index: vectors missing": "2 parts"},
+    change: {"index: vectors missing": "1 parts", "index: vectors left over": "1 parts"},
+    double: {"index: vectors twice": "1 vectors"},
+    damage: {"index: no search by meaning": "damaged"},
+}
+
+
+def test_sound_vectors_are_not_mentioned(index: Path) -> None:
+    """There is nothing to say of vectors that are as they should be."""
+    assert {} == said(index)
+
+
+@pytest.mark.parametrize("harm", CASES, ids=lambda harm: harm.__name__)
+def test_wrong_vectors_are_told_and_mended(index: Path, harm: Callable[[EmbeddedBackend], None]) -> None:
+    """What is missing, left over, twice or damaged is told with the command that mends it, and it does."""
+    with closing(EmbeddedBackend(index, is_writable=True)) as backend:
+        backend.adopt(WORDS)
+        harm(backend)
+
+    found = said(index)
+    with closing(EmbeddedBackend(index, is_writable=True)) as backend:
+        embed(backend)
+
+    assert CASES[harm].keys() == found.keys()
+    assert all(words in found[kind] and "searchkit index" in found[kind] for kind, words in CASES[harm].items())
+    assert {} == said(index)
