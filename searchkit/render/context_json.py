@@ -16,7 +16,7 @@ def pack(found: Pack) -> Fields:
         "query": found.answer.query.text,
         "tokens": found.tokens,
         "max_tokens": found.max_tokens,
-        "tokenizer": tokens.NAME,
+        "tokenizer": tokens.name(),
         "excerpts": [_excerpt(one) for one in found.excerpts],
         "empty_because": empty_because(found.answer),
     }
