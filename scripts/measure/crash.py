@@ -11,6 +11,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -48,9 +49,11 @@ class Tally:
 class Victim:
     """A running `searchkit index`, plain or telling its phases."""
 
-    def __init__(self, root: Path, index: Path, limits: tuple[str, ...] | None) -> None:
+    def __init__(
+        self, root: Path, index: Path, limits: tuple[str, ...] | None, options: Sequence[str] = ("--no-vectors",)
+    ) -> None:
         """Start it in a process group of its own, so that whatever outlives it can be seen."""
-        arguments = ["index", "--no-vectors", "--json", "--root", str(root), "--index", str(index)]
+        arguments = ["index", *options, "--json", "--root", str(root), "--index", str(index)]
         command = searchkit(*arguments)
         if limits is not None:
             command = [sys.executable, "-m", "measure.traced", *limits, "--", *arguments]
@@ -111,18 +114,28 @@ def main() -> int:
     parser.add_argument("--kills", type=int, default=200, help="how often to kill (default 200)")
     parser.add_argument("--mb", type=float, default=8, help="megabytes of transcripts (default 8)")
     parser.add_argument("--seed", type=int, default=1, help="decides everything but the exact moments (default 1)")
+    parser.add_argument("--vectors", action="store_true", help="kill while vectors are made, and compare these too")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="searchkit-crash-") as scratch:
         finished = corpora.make(Path(scratch) / "finished", arguments.mb, arguments.seed)
         root, index, peaceful = (Path(scratch) / name for name in ("root", "index", "peaceful"))
         rng = random.Random(arguments.seed)
         growing = GrowingRoot(finished, root, rng)
-        tally = kill_often(growing, root, index, rng, arguments.kills)
-        growing.finish()
-        for directory in (index, peaceful):
-            run(searchkit("index", "--no-vectors", "--json", "--root", root, "--index", directory))
-        _print(tally)
-        checks = {**compared(root, index, peaceful), **_found(root, index, Path(scratch))}
+        if arguments.vectors:
+            # It builds upon this module.
+            from measure import crash_vectors
+
+            tally = crash_vectors.kill_often(growing, root, index, rng, arguments.kills)
+            growing.finish()
+            _print(tally)
+            checks = crash_vectors.checks(root, index, peaceful)
+        else:
+            tally = kill_often(growing, root, index, rng, arguments.kills)
+            growing.finish()
+            for directory in (index, peaceful):
+                run(searchkit("index", "--no-vectors", "--json", "--root", root, "--index", directory))
+            _print(tally)
+            checks = {**compared(root, index, peaceful), **_found(root, index, Path(scratch))}
         checks["no process failed by itself"] = not tally.failed
         checks["no process outlived the one that was killed"] = not tally.left_behind
     for check, holds in checks.items():

@@ -10,13 +10,13 @@ from collections.abc import Callable
 from typing import Any
 
 # What reads is imported by the command that needs it, which is too late for the limits.
-from searchkit import cli, ingest, reader
-from searchkit.backends.embedded import EmbeddedBackend, backend
+from searchkit import cli, embedding, ingest, reader
+from searchkit.backends.embedded import EmbeddedBackend, backend, upkeep
 from searchkit.sources import jsonl
 
 REPORTS = 3
-PHASES = ("checkpoints", "write", "keep_up", "settle", "follow", "close")
-LIMITED = (ingest, reader, jsonl, backend)
+PHASES = ("checkpoints", "write", "keep_up", "settle", "follow", "lacking", "twins", "keep", "tidy", "close")
+LIMITED = (ingest, reader, jsonl, backend, embedding, upkeep)
 
 
 def main() -> None:

@@ -1,0 +1,94 @@
+"""Whether every part has its one vector in an index that was killed again and again while it was embedded.
+
+The stand-in for tests embeds, since what is tried is the keeping of vectors and not their making, and small limits
+let a little corpus go through all that a large one does: many batches, joins, and indexes that are outgrown.
+"""
+
+import random
+from collections import Counter
+from contextlib import closing
+from pathlib import Path
+
+from measure.child import run, searchkit
+from measure.crash import FIRST_GUESS_SECONDS, Tally, Victim, compared
+from measure.growing import FIRST_SHARE, GrowingRoot
+
+ARGUMENTS = ("--model", "fake")
+LIMITS = ("BATCH_PARTS=7", "APART=3", "FLAT_ROWS=300", "SEGMENTS=3", "COMMIT_PARTS=200")
+# Between reading what lacks a vector and the end. Half of the kills are aimed at one of these, as it begins.
+EMBEDDING = ("lacking", "twins", "keep", "tidy", "close")
+AIMS = ("twins", "keep", "keep", "keep", "tidy")
+PHASE_SECONDS = 0.1
+# The store of vectors alone takes seconds to import.
+START_SECONDS = 60.0
+SHORTER, LONGER = 0.8, 1.1
+NEAR = 0.999
+
+
+def kill_often(growing: GrowingRoot, root: Path, index: Path, rng: random.Random, kills: int) -> Tally:
+    """Start and kill, each time at a random moment after embedding has begun, while files grow."""
+    tally = Tally()
+    expected = FIRST_GUESS_SECONDS
+    share = (1 - FIRST_SHARE) / max(kills, 1)
+    while tally.kills < kills and sum(tally.failed.values()) <= kills:
+        aim = rng.choice(AIMS) if rng.random() < 0.5 else None
+        moment, later = rng.random(), rng.random()
+        growing.grow(share)
+        victim = Victim(root, index, LIMITS, ARGUMENTS)
+        is_alive = victim.follow(START_SECONDS, until="lacking") and victim.follow(moment * expected)
+        if aim is not None:
+            is_alive = is_alive and victim.follow(START_SECONDS, until=aim) and victim.follow(later**3 * PHASE_SECONDS)
+        complaint = victim.end(kill=is_alive)
+        tally.left_behind += victim.left_behind()
+        if complaint:
+            tally.failed[complaint] += 1
+        elif is_alive:
+            tally.kills += 1
+            tally.phases[victim.phase] += 1
+        else:
+            tally.finished += 1
+            # Nothing is left to embed, unless more is said.
+            growing.grow(share)
+        expected *= LONGER if is_alive else SHORTER
+    return tally
+
+
+def checks(root: Path, index: Path, peaceful: Path) -> dict[str, bool]:
+    """Finish the killed index, build another in peace, and compare what they hold."""
+    for directory in (index, peaceful):
+        run(searchkit("index", *ARGUMENTS, "--json", "--root", root, "--index", directory))
+    # Imported here, because until now only the processes that were killed needed them.
+    import numpy as np
+
+    from searchkit.backends.embedded import EmbeddedBackend, layout, worthy
+    from searchkit.backends.embedded.described import DESCRIBED, descriptions, kept
+    from searchkit.backends.embedded.vector import NUMBERS, Vectors, tables
+
+    vectors = []
+    held: dict[str, bool] = {}
+    for directory in (index, peaceful):
+        with closing(EmbeddedBackend(directory)) as backend:
+            names = tables(directory / layout.VECTORS)
+            rows = Vectors(directory / layout.VECTORS, names[0])._select(None, [*NUMBERS, "feature", "vector"])
+            wanted = worthy.digests(backend._connection)
+            counted = Counter(zip(rows["part"].to_pylist(), rows["piece"].to_pylist(), strict=True))
+            said = set(zip(*(rows[name].to_pylist() for name in DESCRIBED), strict=True))
+            if directory == index:
+                print(f"{len(wanted)} parts should have a vector, {len(counted)} have one; {rows.num_rows} rows")
+                held = {
+                    "every part that should have a vector has one": set(wanted) <= {part for part, _ in counted},
+                    "none has two": set(counted.values()) <= {1},
+                    "none is left over": {part for part, _ in counted} <= set(wanted) and len(names) == 1,
+                    "each row says of its part what the catalog says": said
+                    == set(map(tuple, descriptions(backend._connection, wanted).values())),
+                }
+            keys = sorted(wanted)
+            ids = {key: stored.id for key, stored in zip(keys, backend.stored(keys), strict=True) if stored}
+            vectors.append({ids[key]: pieces for key, pieces in kept(rows).items() if key in ids})
+    one, other = vectors
+    cosines = [float(np.dot(one[id][0].values, other[id][0].values)) for id in one.keys() & other.keys()]
+    held["they are those of the peaceful index"] = one.keys() == other.keys() and all(
+        cosine > NEAR or not one[id][0].values.any()
+        for id, cosine in zip(one.keys() & other.keys(), cosines, strict=True)
+    )
+    return {**held, **compared(root, index, peaceful)}
