@@ -115,3 +115,18 @@ def test_index_without_vectors_cannot_be_asked_for_meaning(home: Home, run: Run)
         (answer := run("search", "clock", "--mode", "semantic")).status,
         "searchkit index" in answer.err,
     )
+
+
+def test_texts_of_any_size_are_counted(found: Run, home: Home) -> None:
+    """Two megabytes and a single emoji each have a vector, one that is near nothing; an empty text is no part."""
+    session = home.session("33333333-3333-4333-8333-333333333333")
+    session.prompt("long " * 400_000)
+    session.text("\N{SMILING FACE WITH SMILING EYES}")
+    session.prompt("")
+    before = found("status", "--json").json["meaning"]["embedded"]
+
+    done = found("index", "--json").json
+
+    assert 2 == done["embedded"]
+    assert {"embedded": before + 2, "to_embed": 0} == found("status", "--json").json["meaning"]
+    assert 0 == found("search", "long", "--mode", "semantic").status

@@ -24,4 +24,5 @@ def for_children() -> dict[str, str]:
     kept.pop("PYTHONDONTWRITEBYTECODE", None)
     paths = os.pathsep.join((str(ROOT), str(ROOT / "scripts")))
     data = {"XDG_DATA_HOME": os.environ[DATA]} if DATA in os.environ else {}
-    return {**kept, **data, "PYTHONPATH": paths, "HOME": os.devnull}
+    # What is measured and killed is the process itself, and not one that answers for it.
+    return {**kept, **data, "SEARCHKIT_NO_RESIDENT": "1", "PYTHONPATH": paths, "HOME": os.devnull}

@@ -66,7 +66,7 @@ def _actions(engine: "Engine", words: str) -> dict[str, Callable[[], object]]:
     return {
         "keyword": lambda: engine.search(words, mode=Mode.KEYWORD),
         "hybrid": lambda: engine.search(words, mode=Mode.HYBRID),
-        "question": lambda: engine._model().embed_query(words),
+        "question": lambda: engine._models.embedder().embed_query(words),
     }
 
 

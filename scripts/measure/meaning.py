@@ -57,21 +57,15 @@ def main() -> None:
     from searchkit.backends.embedded import open_to_write
     from searchkit.embedding import embed
 
-    class Enough(BaseException):
-        """What ends the run."""
+    shares = [0.0]
 
-    def until_enough(done: int, left: int) -> None:
-        if done >= VALUABLE_SHARE * (done + left):
-            raise Enough(done)
+    def note(done: int, left: int) -> None:
+        shares.append(done / (done + left))
 
     index = Path(sys.argv[1])
     with Engine(index) as engine, open_to_write(index) as backend:
         began = time.perf_counter()
-        parts = 0
-        try:
-            parts = embed(backend, engine._model(), until_enough)
-        except Enough as enough:
-            parts = enough.args[0]
+        parts = embed(backend, engine._models.embedder(), note, is_enough=lambda: shares[-1] >= VALUABLE_SHARE)
         print(json.dumps({"seconds": time.perf_counter() - began, "parts": parts}))
 
 
