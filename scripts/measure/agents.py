@@ -31,7 +31,7 @@ PAGE = 5
 
 def agents(subject: Subject) -> list[Figure]:
     """Ask over MCP and without it in turn, then open many servers."""
-    found = run_json([sys.executable, "-m", "measure.agents", str(subject.built())])
+    found = run_json([sys.executable, "-m", "measure.agents", str(subject.with_vectors())])
     note = (
         f"{found['call']:.1f} ms to {found['bare']:.1f} ms of the engine, {found['mode']}; first {found['first']:.1f} s"
     )
