@@ -19,6 +19,7 @@ from searchkit.resident.parameters import Given
 from searchkit.resident.refusing import answered, refused
 from searchkit.resident.run import run
 from searchkit.resident.service import Service
+from searchkit.resident.waiting import unless_gone
 
 log = logging.getLogger(__name__)
 
@@ -44,7 +45,8 @@ def _reading(service: Service) -> list[BaseRoute]:
         async def handle(request: Request) -> Response:
             given = Given(address.parameters, request.query_params.multi_items())
             id = request.path_params.get("id", "")
-            return await service.engines.ask(lambda engine: answered(address.answer(engine, given, id)))
+            asked = service.engines.ask(lambda engine: answered(address.answer(engine, given, id)))
+            return await unless_gone(request.receive, asked)
 
         return Route(address.path, handle)
 
@@ -62,7 +64,8 @@ def _own(service: Service) -> list[BaseRoute]:
 
     async def run_command(request: Request) -> Response:
         body = await request.body()
-        return await beating.answer(service.engines.ask(lambda engine: run(engine, body)), _complain)
+        asked = unless_gone(request.receive, service.engines.ask(lambda engine: run(engine, body)))
+        return await beating.answer(asked, _complain)
 
     async def listen(request: Request) -> Response:
         try:
