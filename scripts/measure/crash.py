@@ -223,7 +223,8 @@ def _found(root: Path, index: Path, scratch: Path) -> dict[str, bool]:
 
 
 def _is_found(entry: dict[str, str], index: Path) -> bool:
-    found = run_json(searchkit("search", entry["word"], "--json", "--limit", "3", "--index", index), allowed=(0, 1))
+    asked = searchkit("search", entry["word"], "--mode", "keyword", "--json", "--limit", "3", "--index", index)
+    found = run_json(asked, allowed=(0, 1))
     return entry["uuid"] in [result["uuid"] for result in found["results"]]
 
 
