@@ -37,7 +37,7 @@ def indexed_shop(home: Home, run: Run) -> Run:
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
-        (["se"], ["search", "sessions"]),
+        (["se"], ["search", "serve", "sessions"]),
         (["sessions", "--ki"], ["--kind"]),
         (["sessions", "--project", "sh"], ["shop"]),
         (["sessions", "--project", "/home/"], ["/home/mira/src/shop"]),
