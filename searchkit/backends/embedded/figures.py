@@ -33,9 +33,13 @@ WHERE parts.kind = {KINDS.index(Kind.TOOL_CALL)} AND repeats IS NULL
 _RESPONSES = f"""
 SELECT records.session, {_DAY}, model, NULL, count(*) AS responses, sum(input) AS input, sum(output) AS output,
   sum(cache_read) AS cache_read, sum(cache_write) AS cache_write, sum(cost) AS cost
-FROM responses JOIN records ON records.uuid = responses.record JOIN contexts ON contexts.id = context
+FROM records CROSS JOIN responses ON responses.id = records.response AND responses.record = records.uuid
+  JOIN contexts ON contexts.id = context
 WHERE 1
 """
+# So many sessions are named to SQLite, which then looks at nothing else: of one among 551 sessions (400 MB) the
+# figures take 12 ms instead of 280. Of more, all are counted.
+MOST_NAMED = 100
 
 
 def figures(
@@ -53,7 +57,9 @@ def _counted(connection: sqlite3.Connection, unpacker: Unpacker, condition: Cond
     projects = telling.projects(connection)
     test, values = _during(condition.periods)
     for statement in (_PROMPTS, _CALLS, _RESPONSES):
-        cursor = connection.execute(f"{statement} AND {test} GROUP BY 1, 2, 3, 4", values)
+        table = "records" if statement is _RESPONSES else "parts"
+        among = f"{table}.session IN ({', '.join(map(str, chosen))})" if len(chosen) <= MOST_NAMED else "1"
+        cursor = connection.execute(f"{statement} AND {test} AND {among} GROUP BY 1, 2, 3, 4", values)
         names = [column[0] for column in cursor.description[4:]]
         for session, day, model, tool, *counted in cursor:
             if session in chosen and _is_wanted(condition.filters, statement, model, tool):
