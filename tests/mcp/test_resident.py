@@ -123,6 +123,7 @@ def test_agents_share_a_process(agent: Agent, index: Path, tmp_path: Path) -> No
     assert ("", "") == (agent.complaints, other.complaints)
 
 
+@pytest.mark.slow
 def test_killed_process_is_started_anew(agent: Agent, index: Path) -> None:
     """Whether it dies between questions or while it answers, every question is answered, and rightly."""
     answers = []

@@ -112,6 +112,7 @@ def test_waits_for_another_writer(residence: Residence) -> None:
     assert wait_for(lambda: residence.found("lantern"))
 
 
+@pytest.mark.slow
 def test_many_writers_at_once(tmp_path: Path) -> None:
     """Two index runs, a rebuild and the process at the same time end in the index that one run alone makes."""
     residence, alone = Residence(tmp_path / "many"), Residence(tmp_path / "alone")
