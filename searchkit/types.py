@@ -304,6 +304,7 @@ class Grouping(StrEnum):
     PROJECT = "project"
     MODEL = "model"
     TOOL = "tool"
+    FILE = "file"
 
 
 class Figures(msgspec.Struct, frozen=True, kw_only=True, gc=False):

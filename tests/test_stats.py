@@ -60,7 +60,7 @@ def test_figures_are_of_what_is_asked_for(counted: Run, arguments: list[str], re
     assert responses == counted("stats", *arguments, "--json").json["total"]["responses"]
 
 
-@pytest.mark.parametrize("by", [None, "day", "week", "month", "project", "model", "tool"])
+@pytest.mark.parametrize("by", [None, "day", "week", "month", "project", "model", "tool", "file"])
 def test_everything_fits_the_terminal(counted: Run, by: str | None) -> None:
     """No line is wider than 80 columns, and nothing of a transcript commands the terminal."""
     answer = counted("stats", *(["--by", by] if by else []))

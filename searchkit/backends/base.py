@@ -221,7 +221,7 @@ class Backend(Protocol):
         """Return where in a text something stands that a query asks for, in order."""
 
     def facets(self, query: Query, name: str, /) -> Mapping[str, int]:
-        """Count the parts that answer a query by one of their values: a filter's name, or `month`."""
+        """Count the parts that answer a query by one of their values: a filter's name, `month` or `day`."""
 
     def similar_words(self, word: str, /) -> list[str]:
         """Return words that are held somewhere and differ little from this one, the likeliest first."""

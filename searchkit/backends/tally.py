@@ -18,6 +18,7 @@ class Counted(msgspec.Struct, frozen=True, kw_only=True):
     project: str | None = None
     model: str | None = None
     tool: str | None = None
+    file: str | None = None
 
 
 def tally(counted: Iterable[Counted], groupings: Sequence[Grouping]) -> dict[Grouping, dict[str, Figures]]:
@@ -40,7 +41,12 @@ def tally(counted: Iterable[Counted], groupings: Sequence[Grouping]) -> dict[Gro
 
 
 def _concerns(one: Counted, by: Grouping) -> bool:
-    """Say whether something can have a label: prompts have no model, and only calls have a tool."""
+    """Say whether something can have a label: prompts have no model, only calls have a tool.
+
+    What was done to a file was counted as a call already.
+    """
+    if one.file is not None or by is Grouping.FILE:
+        return one.file is not None and by is Grouping.FILE
     if by is Grouping.MODEL:
         return "prompts" not in one.numbers
     return by is not Grouping.TOOL or "calls" in one.numbers
@@ -60,6 +66,8 @@ def _label(one: Counted, by: Grouping) -> str | None:
             return one.model
         case Grouping.TOOL:
             return one.tool
+        case Grouping.FILE:
+            return one.file
         case Grouping.TOTAL:
             return None
 

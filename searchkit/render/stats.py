@@ -81,12 +81,14 @@ def ordered(groups: Mapping[str, Figures], by: Grouping) -> list[tuple[str, Figu
 
 def _main(figures: Figures, by: Grouping) -> int:
     """Choose the number that bars show."""
-    return figures.calls if by is Grouping.TOOL else figures.responses
+    return figures.calls if by in (Grouping.TOOL, Grouping.FILE) else figures.responses
 
 
 def _cells(figures: Figures, by: Grouping) -> dict[str, str]:
     """Write what can be told apart by this grouping: prompts have no model, and only calls have a tool."""
     cells = {"sessions": f"{figures.sessions:,}", "calls": f"{figures.calls:,}", "failed": _share(figures)}
+    if by is Grouping.FILE:
+        return {"sessions": cells["sessions"], "calls": cells["calls"]}
     if by is Grouping.TOOL:
         return cells
     if by is not Grouping.MODEL:

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from searchkit.backends.base import Backend
 from searchkit.questions import Condition, Filter, Period, Span
-from searchkit.types import Context, Figures, Grouping, Kind, Record, Standing, Usage
+from searchkit.types import Context, Figures, Grouping, Kind, Record, Standing, Touch, Usage
 from tests.contract.small import B, agent, fact, queued, record, told, transcript
 
 HOUR = 3_600_000
@@ -17,6 +17,7 @@ HOUR = 3_600_000
 SUNDAY = 1_772_395_200_000
 MONDAY = SUNDAY + HOUR
 OPUS, HAIKU = Context(model="opus-4"), Context(model="haiku-4")
+READ, WRITTEN = Touch(path="/a", action="read"), Touch(path="/a", action="write")
 USAGE = Usage(input=10, output=20, cache_read=100, cache_write=7, cost=0.5)
 
 
@@ -49,7 +50,7 @@ def filled(backend: Backend) -> Backend:
             record(1, 1, "one", time=SUNDAY),
             answer(2, 2, "two", "m1", usage=replace(USAGE, output=5)),
             answer(3, 3, "three", "m1"),
-            answer(4, 4, "ls", "m1", **call),
+            answer(4, 4, "ls", "m1", touches=[READ, WRITTEN], **call),
             record(5, 5, "no such file", **result),
             queued(6, 6, "one", time=MONDAY),
             record(7, 7, "on", time=MONDAY, standing=Standing.STATE),
@@ -58,7 +59,7 @@ def filled(backend: Backend) -> Backend:
         agent(
             "x",
             record(10, 1, "look", agent="x", time=MONDAY),
-            answer(11, 2, "cat", "m2", usage=Usage(input=1, output=2), **other),
+            answer(11, 2, "cat", "m2", usage=Usage(input=1, output=2), touches=[READ, Touch(path="/b", action="read")], **other),
         ),
         transcript(
             "b",
@@ -88,6 +89,7 @@ BY = {
     Grouping.PROJECT: {"/src/shop": replace(BOTH_DID, prompts=1), "/src/app": Figures(sessions=1, prompts=2)},
     Grouping.MODEL: {"opus-4": OPUS_DID, "haiku-4": HAIKU_DID},
     Grouping.TOOL: {"Bash": Figures(sessions=1, calls=1, failed=1), "Read": Figures(sessions=1, calls=1)},
+    Grouping.FILE: {"/a": Figures(sessions=1, calls=2), "/b": Figures(sessions=1, calls=1)},
 }
 
 

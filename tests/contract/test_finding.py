@@ -140,7 +140,7 @@ def test_same_order_in_time(pair: Sequence[Backend]) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["project", "session", "title", "branch", "model", "tool", "kind", "role", "agent", "is", "month"]
+    "name", ["project", "session", "title", "branch", "model", "tool", "kind", "role", "agent", "is", "month", "day"]
 )
 @pytest.mark.parametrize("words", ["amber", "zinc", "", "nowhere"])
 def test_same_facets(pair: Sequence[Backend], name: str, words: str) -> None:

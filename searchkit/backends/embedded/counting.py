@@ -1,4 +1,4 @@
-"""Counts the parts that answer a query by their values: projects, tools, kinds, months."""
+"""Counts the parts that answer a query by their values: projects, tools, kinds, months, days."""
 
 import sqlite3
 from collections import Counter
@@ -15,21 +15,22 @@ from searchkit.types import Kind
 
 # More different values than any history has sessions.
 MOST_VALUES = 65_000
-# Time is counted in pieces that never cross a month, in any zone: zones differ by quarters of an hour.
+# Time is counted in pieces that never cross a day, in any zone: zones differ by quarters of an hour.
 _QUARTER_HOUR = 15 * 60 * 1000
 # A state that the index does not keep as such, because the kind says it.
 SUMMARY = 0
-FACETS = ("project", "session", "title", "branch", "model", "tool", "kind", "role", "agent", "is", "month")
+_DATES = {"month": "%Y-%m", "day": "%Y-%m-%d"}
+FACETS = ("project", "session", "title", "branch", "model", "tool", "kind", "role", "agent", "is", "month", "day")
 
 
 def facet(search: Search, connection: sqlite3.Connection, unpacker: Unpacker, name: str) -> Mapping[str, int]:
-    """Return how many parts have which value, the most frequent first; months in order."""
+    """Return how many parts have which value, the most frequent first; months and days in order."""
     if name not in FACETS:
         raise UsageError(f"{name} is not a facet", f"use one of {', '.join(FACETS)}")
     if search.asked.is_hopeless:
         return {}
-    if name == "month":
-        return _months(search)
+    if name in _DATES:
+        return _dates(search, _DATES[name])
     if name == "kind" or name == "role":
         known = KINDS if name == "kind" else ROLES
         return _named(_counts(search, name), {number: value.value for number, value in enumerate(known)})
@@ -67,10 +68,10 @@ def _named(counts: Mapping[int, int], names: Mapping[int, str]) -> dict[str, int
     return {name: count for name, count in sorted(total.items(), key=lambda item: (-item[1], item[0])) if name}
 
 
-def _months(search: Search) -> dict[str, int]:
+def _dates(search: Search, form: str) -> dict[str, int]:
     ask = {"values": {"histogram": {"field": "time", "interval": _QUARTER_HOUR, "min_doc_count": 1}}}
     buckets = search.searcher.aggregate(wanted(search), ask)["values"]["buckets"]
     total: Counter[str] = Counter()
     for bucket in buckets:
-        total[datetime.fromtimestamp(float(bucket["key"]) / 1000).strftime("%Y-%m")] += int(bucket["doc_count"])
+        total[datetime.fromtimestamp(float(bucket["key"]) / 1000).strftime(form)] += int(bucket["doc_count"])
     return dict(sorted(total.items()))

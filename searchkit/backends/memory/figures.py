@@ -15,7 +15,7 @@ Numbers = Mapping[str, float]
 
 def figures(held: Held, condition: Condition, groupings: Sequence[Grouping]) -> dict[Grouping, dict[str, Figures]]:
     """Return figures by label, for each of these groupings."""
-    return tally(_counted(held, condition), groupings)
+    return tally((*_counted(held, condition), *_touches(held, condition)), groupings)
 
 
 def _counted(held: Held, condition: Condition) -> Iterator[Counted]:
@@ -29,6 +29,21 @@ def _counted(held: Held, condition: Condition) -> Iterator[Counted]:
             day = None if link.time is None else str(datetime.fromtimestamp(link.time / 1000).date())
             model = link.context.model
             yield Counted(numbers=numbers, session=session, day=day, project=project, model=model, tool=tool)
+
+
+def _touches(held: Held, condition: Condition) -> Iterator[Counted]:
+    """Yield what was done to files, each file once for a record."""
+    chosen = {session.id for session in sessions(held, Condition(filters=condition.filters))}
+    links = {holding.link.uuid: holding.link for holding in held.holdings}
+    paths: dict[str, set[str]] = {}
+    for record in (sighting.record for sightings in held.records for sighting in sightings):
+        paths.setdefault(record.uuid, set()).update(touch.path for touch in record.touches)
+    for uuid, touched in paths.items():
+        link = links[uuid]
+        session = link.places[0].session
+        is_meant = session in chosen if session is not None else not condition.filters
+        if is_meant and _is_then(condition, link.time) and _is_wanted(condition, model=link.context.model):
+            yield from (Counted(numbers={"calls": 1}, session=session, file=path) for path in sorted(touched))
 
 
 def _prompts(held: Held) -> Iterator[tuple[Link, None, Numbers]]:

@@ -14,6 +14,7 @@ from searchkit.questions import Clause, Condition, Match, Query, Term
 from searchkit.types import Kind
 
 _WORD = re.compile(r"[^\W_]+")
+_DATES = {"month": "%Y-%m", "day": "%Y-%m-%d"}
 
 
 def find(parts: Iterable[tuple[int, Stored]], held: Held, query: Query, limit: int, order: Order) -> Found:
@@ -37,12 +38,13 @@ def find(parts: Iterable[tuple[int, Stored]], held: Held, query: Query, limit: i
 
 
 def counted(parts: Iterable[Stored], held: Held, name: str) -> dict[str, int]:
-    """Count parts by a value of theirs, the most frequent first; months in order."""
+    """Count parts by a value of theirs, the most frequent first; months and days in order."""
     total: Counter[str] = Counter()
     for stored in parts:
         total.update(_counted_as(name, stored, held))
-    order = sorted(total.items()) if name == "month" else sorted(total.items(), key=lambda item: (-item[1], item[0]))
-    return dict(order)
+    if name in _DATES:
+        return dict(sorted(total.items()))
+    return dict(sorted(total.items(), key=lambda item: (-item[1], item[0])))
 
 
 def is_meant(condition: Condition, stored: Stored, held: Held) -> bool:
@@ -55,8 +57,8 @@ def is_meant(condition: Condition, stored: Stored, held: Held) -> bool:
 def _counted_as(name: str, stored: Stored, held: Held) -> Iterator[str]:
     """Yield what a part counts as: the session where it lives tells its project and title."""
     home, time = stored.link.places[0], stored.link.time
-    if name == "month":
-        yield from [datetime.fromtimestamp(time / 1000).strftime("%Y-%m")] if time else []
+    if name in _DATES:
+        yield from [datetime.fromtimestamp(time / 1000).strftime(_DATES[name])] if time else []
     elif name == "session":
         yield from [home.session] if home.session else []
     elif name == "agent":
