@@ -9,7 +9,7 @@ from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Self, TypeVar
 
 from msgspec.structs import replace
 
@@ -27,7 +27,7 @@ from searchkit.retrieve import retrieve
 from searchkit.types import Behind, Counts, Figures, Finding, Grouping, Session, Standing
 
 if TYPE_CHECKING:
-    from searchkit.backends.base import Values
+    from searchkit.backends.base import Backend, Values
     from searchkit.conversations import Conversation, Outline, Thread
     from searchkit.embed.base import Embedder
     from searchkit.ingest import Progress, Summary
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from searchkit.resume import Resumption
 
 
+T = TypeVar("T")
 # Messages that are listed where a beginning of an id could mean several.
 MOST_MEANT = 10
 # Sessions that a pack may draw on: over the sample five have room in 2,000 tokens, and twenty in 20,000.
@@ -186,6 +187,10 @@ class Engine:
             condition = replace(query.condition, filters=(*query.condition.filters, left_out))
             query = replace(query, condition=condition)
         return pack(self._open(), self.search(query, limit, turns=0, reranker=reranker), max_tokens)
+
+    def ask(self, question: "Callable[[Backend], T]") -> T:
+        """Let a stage read the index by itself, for what only one shell needs."""
+        return question(self._open())
 
     def messages(self, beginning: str) -> list[str]:
         """Return the ids of messages that begin with a text, some of them where there are many."""

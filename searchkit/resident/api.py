@@ -20,6 +20,8 @@ from searchkit.resident.refusing import answered, refused
 from searchkit.resident.run import run
 from searchkit.resident.service import Service
 from searchkit.resident.waiting import unless_gone
+from searchkit.web import files as page
+from searchkit.web.feeds import FEEDS
 
 log = logging.getLogger(__name__)
 
@@ -33,7 +35,7 @@ class Port(msgspec.Struct, frozen=True):
 def application(service: Service) -> Starlette:
     """Return the application, without what guards its doors."""
     return Starlette(
-        routes=[*_reading(service), *_own(service), *_for_agents(service)],
+        routes=[*_reading(service), *_own(service), *_for_agents(service), *page.routes()],
         exception_handlers={SearchkitError: _went_wrong, HTTPException: _unknown, Exception: _fault},
     )
 
@@ -50,7 +52,7 @@ def _reading(service: Service) -> list[BaseRoute]:
 
         return Route(address.path, handle)
 
-    return [route(address) for address in ADDRESSES]
+    return [route(address) for address in (*ADDRESSES, *FEEDS)]
 
 
 def _own(service: Service) -> list[BaseRoute]:

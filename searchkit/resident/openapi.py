@@ -6,6 +6,8 @@ from searchkit import __version__
 from searchkit.resident.addresses import ADDRESSES, Address
 from searchkit.resident.parameters import Parameter
 from searchkit.resident.schemas import SCHEMAS
+from searchkit.web.feeds import FEEDS
+from searchkit.web.shapes import SHAPES
 
 Fields = dict[str, Any]
 
@@ -28,7 +30,7 @@ REFUSALS = {
 
 def description() -> Fields:
     """Return all of it."""
-    read = {address.path: {"get": _reading(address)} for address in ADDRESSES}
+    read = {address.path: {"get": _reading(address)} for address in (*ADDRESSES, *FEEDS)}
     return {
         "openapi": "3.1.0",
         "info": {"title": "searchkit", "version": __version__, "description": ABOUT},
@@ -41,7 +43,7 @@ def description() -> Fields:
             "/v1/stop": {"post": _operation("End the process, after the answers under way.", "Leaving")},
         },
         "components": {
-            "schemas": dict(SCHEMAS),
+            "schemas": {**SCHEMAS, **SHAPES},
             "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
         },
     }

@@ -59,7 +59,15 @@ def filled(backend: Backend) -> Backend:
         agent(
             "x",
             record(10, 1, "look", agent="x", time=MONDAY),
-            answer(11, 2, "cat", "m2", usage=Usage(input=1, output=2), touches=[READ, Touch(path="/b", action="read")], **other),
+            answer(
+                11,
+                2,
+                "cat",
+                "m2",
+                usage=Usage(input=1, output=2),
+                touches=[READ, Touch(path="/b", action="read")],
+                **other,
+            ),
         ),
         transcript(
             "b",

@@ -1,0 +1,1 @@
+"""The page: its files, and what it asks for beside what commands print."""

@@ -1,0 +1,54 @@
+"""Serves the files of the page, out of memory: there are few, and no name can lead outside."""
+
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
+
+TYPES = {
+    ".html": "text/html; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".svg": "image/svg+xml",
+}
+# Where the page can be entered; what it shows there it finds out from the address.
+ENTRANCES = ("/", "/overview", "/session/{id}")
+
+
+def routes() -> list[BaseRoute]:
+    """Return the addresses of the page and of its files."""
+    return [*(Route(path, _entered) for path in ENTRANCES), Route("/page/{name:path}", _file)]
+
+
+@cache
+def contents() -> Mapping[str, bytes]:
+    """Return every file of the page by its name."""
+    return dict(_below(files("searchkit.web") / "page", ""))
+
+
+async def _entered(request: Request) -> Response:
+    return _response("index.html")
+
+
+async def _file(request: Request) -> Response:
+    return _response(request.path_params["name"])
+
+
+def _response(name: str) -> Response:
+    suffix = name[name.rfind(".") :]
+    if name not in contents() or suffix not in TYPES:
+        raise HTTPException(404)
+    return Response(contents()[name], media_type=TYPES[suffix])
+
+
+def _below(directory: Traversable, prefix: str) -> list[tuple[str, bytes]]:
+    found = []
+    for one in directory.iterdir():
+        name = prefix + one.name
+        found += _below(one, f"{name}/") if one.is_dir() else [(name, one.read_bytes())]
+    return found

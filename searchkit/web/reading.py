@@ -1,0 +1,193 @@
+"""What the page is told when it leafs through a conversation: a few rows, and what there is beside them."""
+
+import time
+from collections.abc import Mapping
+from datetime import datetime
+
+import msgspec
+
+from searchkit import resume
+from searchkit.backends.base import Backend, Order
+from searchkit.conversations import Branch
+from searchkit.dates import LOCAL
+from searchkit.engine import Engine
+from searchkit.errors import NotFound
+from searchkit.leafing import OF_AGENT, Reading, agent_id, first_record, leaf, told, unfolded
+from searchkit.query import understand
+from searchkit.questions import Filter, Mode, Query
+from searchkit.render.answer_json import Fields, agent_fields
+from searchkit.render.plain import one_line, stamp
+from searchkit.resident.parameters import Given
+from searchkit.sources.claude.pictures import pictures as read_pictures
+from searchkit.sources.claude.pictures import records_with_pictures
+from searchkit.types import Standing
+from searchkit.web.rows import Around, marks, row
+from searchkit.web.shelf import Key, Shelf
+
+# Hits that can be walked through in one conversation.
+MOST_HITS = 200
+# Rows before the one that was asked for, so that it does not begin the page.
+ABOVE = 12
+
+_shelf = Shelf()
+
+
+def reading(engine: Engine, given: Given, id: str) -> Fields:
+    """Leaf through the conversation that a message is in: some of its rows, with whole texts."""
+    query = _asked(given)
+    key, found = _laid_out(engine, given, id, query)
+    here = found.homes.get(found.record, 0)
+    count = given.number("count")
+    begin = int(given.text("begin") or max(0, here - ABOVE))
+    rows = engine.ask(lambda backend: _rows(backend, found, query, begin, begin + count))
+    return {"as_of": key.as_of, "total": len(found.rows), "begin": begin, "rows": rows, **_about(found, here)}
+
+
+def fold(engine: Engine, given: Given, id: str) -> Fields:
+    """Show some of the steps that a row of a conversation folds."""
+    query = _asked(given)
+    _, found = _laid_out(engine, given, id, query)
+    number, begin, count = given.number("row"), given.number("begin"), given.number("count")
+    if number >= len(found.rows):
+        raise NotFound(f"there is no row {number}", f"the conversation has {len(found.rows)}")
+    steps = getattr(found.rows[number], "steps", ())
+
+    def ask(backend: Backend) -> list[Fields]:
+        around = _around(backend, found, query, {step.uuid for step in steps})
+        return [row(backend, entry, around) for entry in unfolded(backend, found, number, begin, begin + count)]
+
+    return {"total": len(steps), "begin": begin, "rows": engine.ask(ask)}
+
+
+def part(engine: Engine, given: Given, id: str) -> Fields:
+    """Give the whole text of one part."""
+    query = _asked(given)
+
+    def ask(backend: Backend) -> Fields:
+        stored = backend.part(id)
+        if stored is None:
+            raise NotFound(f"there is no part {one_line(id)!r}", "a part is meant as <uuid>#<block>")
+        text = stored.part.text
+        return {"part": stored.id, "text": text, "marks": marks(backend, query, text)}
+
+    return engine.ask(ask)
+
+
+def pictures(engine: Engine, given: Given, id: str) -> Fields:
+    """Give the pictures of a message out of its transcript, in base64; there are none where that is gone."""
+    links = engine.ask(lambda backend: backend.links([id]))
+    files = [place.file for link in links.values() for place in link.places]
+    found = next((several for file in files if (several := read_pictures(file, id))), [])
+    return {"pictures": [{"type": one.type, "data": one.data} for one in found]}
+
+
+def _asked(given: Given) -> Query | None:
+    words = (given.text("q") or "").strip()
+    return understand(words, now=datetime.now(LOCAL)) if words else None
+
+
+def _laid_out(engine: Engine, given: Given, id: str, query: Query | None) -> tuple[Key, Reading]:
+    """Take a conversation from the shelf, or lay it out now."""
+    as_of = given.text("as_of") or ""
+    key = Key(index=str(engine.settings.index), id=id, words=given.text("q") or "", as_of=as_of)
+    found = _shelf.get(key) if as_of else None
+    if found is None:
+        key = msgspec.structs.replace(key, as_of=as_of or str(time.time_ns()))
+        uuid = engine.ask(lambda backend: _meant(backend, id))
+        hits = _hits(engine, uuid, query)
+        # Texts come by row, but the message that was asked for is never folded.
+        own = set(engine.ask(lambda backend: backend.keys(uuid)))
+        laid_out = engine.ask(lambda backend: leaf(backend, uuid, hits | own))
+        assert laid_out is not None
+        found = msgspec.structs.replace(laid_out, hits=frozenset(hits))
+        _shelf.put(key, found)
+    return key, found
+
+
+def _meant(backend: Backend, id: str) -> str:
+    """Return the message that an id means: that of a message, of a part of it, of an agent, or of a session."""
+    uuid = first_record(backend, id) if OF_AGENT in id else id.partition("#")[0]
+    known = backend.links([uuid])
+    if uuid in known and known[uuid].standing is not Standing.STATE:
+        return uuid
+    session = (known[uuid].places[0].session or "") if uuid in known else uuid
+    meant = backend.opening(session) if session else []
+    meant = meant or ([uuid] if uuid in known else backend.beginning(uuid, 2) if uuid else [])
+    if len(meant) != 1:
+        several = "several messages have" if meant else "nothing has"
+        raise NotFound(f"{several} an id that begins with {one_line(uuid)!r}", "/v1/search shows ids")
+    return meant[0]
+
+
+def _hits(engine: Engine, uuid: str, query: Query | None) -> frozenset[int]:
+    """Find what answers the question in the session of a message, by the keys of its parts."""
+    session = engine.ask(lambda backend: backend.links([uuid])[uuid].places[0].session)
+    if query is None or session is None:
+        return frozenset()
+    here = Filter(name="session", values=(session,))
+    condition = msgspec.structs.replace(query.condition, filters=(*query.condition.filters, here))
+    inside = msgspec.structs.replace(query, condition=condition)
+    found = engine.search(inside, MOST_HITS, order=Order.OLDEST, is_grouped=False, turns=0, mode=Mode.KEYWORD)
+    return frozenset(result.best.ranked.hit.key for result in found.results)
+
+
+def _rows(backend: Backend, found: Reading, query: Query | None, begin: int, end: int) -> list[Fields]:
+    uuids = {uuid for uuid, home in found.homes.items() if begin <= home < end}
+    around = _around(backend, found, query, uuids)
+    # A record that only shows a picture has no row; its picture belongs to the row before it.
+    shown = {number: dict[str, int]() for number in range(begin, end)}
+    for uuid in uuids & around.pictures.keys():
+        shown[found.homes[uuid]][uuid] = around.pictures[uuid]
+    return [
+        row(backend, entry, msgspec.structs.replace(around, pictures=shown.get(number, {})))
+        | {"pictures": [{"uuid": uuid, "count": count} for uuid, count in shown.get(number, {}).items()]}
+        for number, entry in enumerate(told(backend, found, begin, end), begin)
+    ]
+
+
+def _around(backend: Backend, found: Reading, query: Query | None, uuids: set[str]) -> Around:
+    """Look for pictures in the transcripts that these records lie in."""
+    files = {place.file for link in backend.links(sorted(uuids)).values() for place in link.places[:1]}
+    counts = {uuid: count for file in files for uuid, count in records_with_pictures(file).items()}
+    return Around(query=query, started=found.started, pictures=counts)
+
+
+def _about(found: Reading, here: int) -> Fields:
+    session, thread = found.session, found.thread
+    homes = found.homes
+
+    return {
+        "record": found.record,
+        "session": session.id if session else None,
+        "title": session.title if session else None,
+        "project": session.project if session else None,
+        "branch": session.branch if session else None,
+        "ended": stamp(session.ended) if session else None,
+        "is_gone": session.is_gone if session else None,
+        "resume": resume.command(session) if session else None,
+        "here": here,
+        "hits": _walked(found),
+        "branches": [_branch(branch, homes) for branch in thread.branches],
+        "prompts": [homes[node.uuid] for node in thread.nodes if any(step.is_typed for step in node.steps)],
+        "abandoned": thread.left_at is not None,
+        "left_at": homes.get(thread.left_at or ""),
+        "above": [{**agent_fields(agent), "first": agent_id(agent)} for agent in thread.above],
+        "strays": [{**agent_fields(agent), "first": agent_id(agent)} for agent in thread.strays],
+    }
+
+
+def _walked(found: Reading) -> list[int]:
+    """Return the rows of the hits, in order."""
+    return [number for number, one in enumerate(found.rows) if getattr(one, "key", None) in found.hits]
+
+
+def _branch(branch: Branch, homes: Mapping[str, int]) -> Fields:
+    at = homes.get(branch.at or "")
+    return {
+        "row": at,
+        "first": branch.first,
+        "records": branch.records,
+        "ended": stamp(branch.ended),
+        "session": branch.session,
+        "abandoned": branch.is_abandoned,
+    }
