@@ -1,0 +1,38 @@
+// The address of the page is what it shows: a search, a conversation, or the overview.
+
+/** Read an address. */
+export function read(location) {
+    const parameters = new URLSearchParams(location.search);
+    const place = { words: parameters.get("q") ?? "", sort: parameters.get("sort") ?? "relevance" };
+    const session = /^\/session\/([^/]+)$/.exec(location.pathname);
+    if (session) return { ...place, view: "reading", id: decoded(session[1]), shows: parameters.get("show") ?? "text" };
+    return { ...place, view: location.pathname === "/overview" ? "overview" : "search" };
+}
+
+/** Write the address of a search. */
+export function ofSearch(words, sort = "relevance") {
+    return written("/", { q: words, sort: sort === "relevance" ? "" : sort });
+}
+
+/** Write the address of a conversation at a message, with the search that led to it. */
+export function ofReading(id, words = "", shows = "text") {
+    return written(`/session/${encodeURIComponent(id)}`, { q: words, show: shows === "text" ? "" : shows });
+}
+
+/** Write the address of the overview. */
+export function ofOverview(words = "") {
+    return written("/overview", { q: words });
+}
+
+function written(path, parameters) {
+    const given = Object.entries(parameters).filter(([, value]) => value);
+    return given.length ? `${path}?${new URLSearchParams(given)}` : path;
+}
+
+function decoded(text) {
+    try {
+        return decodeURIComponent(text);
+    } catch {
+        return text;
+    }
+}

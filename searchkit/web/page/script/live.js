@@ -1,0 +1,86 @@
+// Searches while somebody types: words at once, meaning when the typing pauses, and never an answer that is too late.
+
+import { ask, isGivenUp } from "./feed.js";
+import { anytime, isDated, wanted, without } from "./querytext.js";
+
+// Longer than between two key presses: counting facets takes longer than finding words, and would hold up the next.
+const PAUSE_MS = 220;
+const RESULTS = 20;
+// A plain word at the end, long enough to be the beginning of few others.
+const UNFINISHED = /(?:^|\s)[\p{L}\p{N}_]{2,}$/u;
+const FACETS = ["project", "kind", "tool", "branch", "model"];
+
+/** Return what searches. It tells `onAnswer`, `onCounts` and `onTrouble`, each only of the newest question. */
+export function liveSearch({ onAnswer, onCounts, onTrouble }) {
+    let newest = 0;
+    let asking = new AbortController();
+    // Unknown until an answer says how much of the index can be found by meaning.
+    let hasMeaning = true;
+
+    /** Ask; `pressed` is when the key was pressed, for whoever measures. */
+    async function search(words, sort, pressed) {
+        const number = ++newest;
+        asking.abort();
+        asking = new AbortController();
+        const { signal } = asking;
+        const isNewest = () => number === newest;
+        try {
+            const asked = { sort, limit: RESULTS };
+            const found = await byWords(words, asked, signal);
+            if (!isNewest()) return;
+            onAnswer(found.answer, { isFirst: true, pressed, asked: found.words, engine: found.engine });
+            await pause(PAUSE_MS);
+            if (!isNewest()) return;
+            const counting = counts(found.words, signal).then((counted) => isNewest() && onCounts(counted));
+            // The beginning of a word means nothing yet.
+            if (hasMeaning && sort === "relevance" && found.words === words) {
+                const answer = await ask("/v1/search", { ...asked, q: words, mode: "hybrid" }, signal);
+                hasMeaning = answer.coverage.embedded > 0;
+                if (isNewest() && hasMeaning)
+                    onAnswer(answer, { isFirst: false, pressed, asked: words, engine: answer.took_ms });
+            }
+            await counting;
+        } catch (error) {
+            if (isNewest() && !isGivenUp(error)) onTrouble(error);
+        }
+    }
+
+    /** Give up what is being asked. */
+    function stop() {
+        newest += 1;
+        asking.abort();
+    }
+
+    return { search, stop };
+}
+
+/** Search for words; where nothing holds the last one, it may be the beginning of one that is still being typed. */
+async function byWords(words, asked, signal) {
+    const answer = await ask("/v1/search", { ...asked, q: words, mode: "keyword" }, signal);
+    const exact = { answer, words, engine: answer.took_ms };
+    if (answer.results.length || !UNFINISHED.test(words)) return exact;
+    const begun = await ask("/v1/search", { ...asked, q: `${words}*`, mode: "keyword" }, signal);
+    return begun.results.length ? { answer: begun, words: `${words}*`, engine: exact.engine + begun.took_ms } : exact;
+}
+
+/** Count matches by their values; where a filter is set, also what its other values would give. */
+async function counts(words, signal) {
+    const facets = ask("/v1/facets", { q: words, facets: [...FACETS, "day"].join(",") }, signal);
+    const others = FACETS.filter((name) => wanted(words, name).length).map(async (name) => [
+        name,
+        await alone(without(words, [name]), name, signal),
+    ]);
+    const days = isDated(words) ? [alone(anytime(words), "day", signal).then((found) => ["everyDay", found])] : [];
+    const found = await facets;
+    return { ...found, facets: { ...found.facets, ...Object.fromEntries(await Promise.all([...others, ...days])) } };
+}
+
+async function alone(words, name, signal) {
+    if (!words.trim()) return {};
+    const found = await ask("/v1/facets", { q: words, facets: name }, signal);
+    return found.facets[name] ?? {};
+}
+
+function pause(milliseconds) {
+    return new Promise((resolve) => setTimeout(resolve, milliseconds));
+}

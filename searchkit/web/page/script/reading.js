@@ -1,0 +1,137 @@
+// The view of a conversation: what was said, row by row, loaded as it is looked at.
+
+import { el, fill } from "./dom.js";
+import { ask } from "./feed.js";
+import { heading, readingBar } from "./heading.js";
+import { leaves } from "./leaves.js";
+import { ofReading } from "./address.js";
+import { rowElement } from "./rows.js";
+import { say } from "./say.js";
+import { sessionTree } from "./tree.js";
+
+const ROWS = 40;
+
+/** Make the view; `go` leads to another address, `back` to the search. */
+export function readingView(root, { go, back }) {
+    let shown = null;
+    let reading = null;
+    let pages = null;
+    let place = null;
+    // Once the heading is out of sight, the bar says whose conversation it is.
+    let over = new IntersectionObserver(() => {});
+    // The row that the keyboard is at, and the hit, counted among the hits.
+    let chosen = 0;
+    let hit = -1;
+
+    async function show(asked) {
+        const key = JSON.stringify([asked.id, asked.words, asked.shows]);
+        if (key === shown) return;
+        shown = key;
+        place = asked;
+        pages?.stop();
+        reading = pages = null;
+        fill(root, el("p", { class: "note", role: "status" }, "Loading\u2026"));
+        try {
+            const found = await ask(address(), { q: asked.words, count: ROWS });
+            if (key !== shown) return;
+            reading = found;
+            document.title = `${reading.title ?? "Session"} - searchkit`;
+            if (asked.shows === "tree") await sessionTree(body(), reading, asked);
+            else lay();
+        } catch (error) {
+            if (key === shown) fill(root, el("p", { class: "note error" }, `${error.message} ${error.hint ?? ""}`));
+        }
+    }
+
+    function body() {
+        const container = el("div", { class: "rows", data: { session: reading.session ?? "" } });
+        const bar = readingBar(reading, place, { back, step, tree });
+        const head = heading(reading, place);
+        fill(root, bar, head, container);
+        over.disconnect();
+        over = new IntersectionObserver(([entry]) => bar.classList.toggle("over", !entry.isIntersecting), {
+            rootMargin: "-100px 0px 0px",
+        });
+        over.observe(head);
+        return container;
+    }
+
+    function lay() {
+        const container = body();
+        const context = { reading, words: place.words, fold };
+        pages = leaves(container, {
+            total: reading.total,
+            size: ROWS,
+            first: reading,
+            load: (begin, count) => ask(address(), { q: place.words, begin, count, as_of: reading.as_of }),
+            row: (row, number) => rowElement(row, number, context),
+        });
+        hit = reading.hits.indexOf(reading.here);
+        tellHit();
+        // The id of a session means its beginning; that of a message the message.
+        if (place.id === reading.session && hit < 0) chosen = 0;
+        else reveal(reading.here);
+        performance.mark("searchkit:conversation");
+    }
+
+    function fold(row, begin) {
+        return ask(`${address()}/fold`, { q: place.words, row, begin, count: ROWS, as_of: reading.as_of });
+    }
+
+    function address() {
+        return `/v1/readings/${encodeURIComponent(place.id)}`;
+    }
+
+    async function reveal(number) {
+        chosen = number;
+        const element = await pages.reveal(number);
+        root.querySelector(".row.chosen")?.classList.remove("chosen");
+        element?.classList.add("chosen");
+        element?.focus({ preventScroll: true });
+        return element;
+    }
+
+    /** Go to the next hit, or with -1 to the one before; the address follows, so that it can be kept. */
+    async function step(by) {
+        // The key may come before the conversation.
+        if (!pages || !reading.hits.length) return;
+        const { hits } = reading;
+        const near = by > 0 ? hits.findIndex((row) => row > chosen) : hits.findLastIndex((row) => row < chosen);
+        hit = near < 0 ? (by > 0 ? 0 : hits.length - 1) : near;
+        tellHit();
+        const element = await reveal(hits[hit]);
+        if (element?.dataset.uuid) {
+            history.replaceState(history.state, "", ofReading(element.dataset.uuid, place.words));
+            shown = JSON.stringify([element.dataset.uuid, place.words, place.shows]);
+        }
+    }
+
+    function tellHit() {
+        const label = root.querySelector(".hits output");
+        if (label)
+            label.textContent =
+                hit < 0
+                    ? reading.hits.length === 1
+                        ? "1 hit"
+                        : `${reading.hits.length} hits`
+                    : `${hit + 1} of ${reading.hits.length}`;
+        if (hit >= 0) say(`Hit ${hit + 1} of ${reading.hits.length}`);
+    }
+
+    function tree() {
+        go(ofReading(place.id, place.words, place.shows === "tree" ? "text" : "tree"));
+    }
+
+    const walk = (by) => () => pages && reveal(Math.max(0, Math.min(reading.total - 1, chosen + by)));
+    return {
+        show,
+        keys: {
+            j: walk(1),
+            k: walk(-1),
+            n: () => step(1),
+            p: () => step(-1),
+            t: tree,
+            Enter: () => root.querySelector(".row.chosen summary")?.click(),
+        },
+    };
+}

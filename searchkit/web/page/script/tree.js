@@ -1,0 +1,143 @@
+// Draws a session as a tree: its turns from top to bottom, ways that were left and agents beside them.
+
+import { el, fill, svg } from "./dom.js";
+import { agentName } from "./heading.js";
+import { ask } from "./feed.js";
+import { ofReading } from "./address.js";
+import { oneLine } from "./harmless.js";
+
+const LINE = 24;
+const LANE = 20;
+const LEFT = 14;
+// More than this nobody looks through as a picture, and each line is a dozen elements.
+const MOST_LINES = 1_500;
+const LABEL_CHARACTERS = 90;
+
+/** Fill an element with the tree of a session. */
+export async function sessionTree(element, reading, place) {
+    fill(element, el("p", { class: "note", role: "status" }, "Drawing\u2026"));
+    const { ways } = await ask(`/v1/sessions/${encodeURIComponent(reading.session)}/tree`);
+    const lines = inOrder(ways);
+    const drawn = lines.slice(0, MOST_LINES);
+    fill(
+        element,
+        el(
+            "div",
+            { class: "tree", tabindex: 0, role: "region", "aria-label": "Branches and agents" },
+            picture(drawn, place.words),
+        ),
+        lines.length > drawn.length
+            ? el("p", { class: "note" }, `${lines.length - drawn.length} more turns are not drawn.`)
+            : null,
+        el(
+            "p",
+            { class: "legend" },
+            mark("turn"),
+            "turn",
+            mark("left"),
+            "turn of a way that was left",
+            mark("agent"),
+            "agent",
+            mark("compacted"),
+            "compacted before",
+        ),
+    );
+}
+
+/** Lay the ways out: each below the turn that it leaves from, one lane further right. */
+function inOrder(ways) {
+    const leaving = new Map();
+    for (const way of ways) leaving.set(way.at, [...(leaving.get(way.at) ?? []), way]);
+    const lines = [];
+    const seen = new Set();
+    const waiting = ways
+        .filter((way) => way.at === null || way.at === undefined)
+        .reverse()
+        .map((way) => ({ way, from: null, lane: 0 }));
+    while (waiting.length) {
+        const next = waiting.pop();
+        if (next.turn !== undefined) place(next);
+        else if (!seen.has(next.way)) {
+            seen.add(next.way);
+            const told = next.way.turns.filter(
+                (turn) => turn.asked || turn.outcome || turn.steps || turn.compacted || leaving.has(turn.uuid),
+            );
+            const turns = next.way.turns.length ? told : [null];
+            for (let number = turns.length - 1; number >= 0; number -= 1)
+                waiting.push({ ...next, turn: turns[number], isFirst: number === 0, track: next.way });
+        }
+    }
+    return lines;
+
+    function place({ way, from, lane, turn, isFirst, track }) {
+        const above = isFirst ? from : (lines.findLast((line) => line.track === track)?.number ?? null);
+        const number = lines.length;
+        lines.push({ way, turn, lane, above, number, track, isFirst });
+        for (const other of [...(leaving.get(turn?.uuid) ?? [])].reverse()) {
+            if (turn && !seen.has(other)) waiting.push({ way: other, from: number, lane: lane + 1 });
+        }
+    }
+}
+
+function picture(lines, words) {
+    const lanes = Math.max(...lines.map((line) => line.lane), 0) + 1;
+    const x = (line) => LEFT + line.lane * LANE;
+    const y = (line) => LINE / 2 + line.number * LINE;
+    const edges = lines
+        .filter((line) => line.above !== null)
+        .map((line) => {
+            const from = lines[line.above];
+            const bend =
+                from.lane === line.lane
+                    ? ""
+                    : `V${y(from) + LINE / 2} Q${x(from)} ${y(from) + LINE} ${x(line)} ${y(from) + LINE}`;
+            return svg("path", {
+                class: line.way.agent ? "edge agent" : line.way.abandoned ? "edge left" : "edge",
+                d: `M${x(from)} ${y(from)} ${bend} V${y(line)}`,
+            });
+        });
+    const nodes = lines.map((line) => node(line, x(line), y(line), LEFT + lanes * LANE, words));
+    const height = lines.length * LINE;
+    return svg(
+        "svg",
+        { width: LEFT + lanes * LANE + 760, height, role: "group", "aria-label": `${lines.length} turns` },
+        edges,
+        nodes,
+    );
+}
+
+function node(line, x, y, textX, words) {
+    const { way, turn } = line;
+    const kind = way.agent ? "agent" : way.abandoned ? "left" : "turn";
+    const who = way.agent && line.isFirst ? `${agentName(way.agent)} \u2013 ` : "";
+    const said = turn?.asked?.text ?? turn?.outcome?.text ?? turn?.did ?? "";
+    const label = `${who}${oneLine(said)}` || (way.session ? "goes on in another session" : "no text");
+    const short = label.length > LABEL_CHARACTERS ? `${label.slice(0, LABEL_CHARACTERS)}\u2026` : label;
+    const target = turn?.uuid ?? way.session;
+    const steps = turn?.steps ? `${turn.steps} ${turn.steps === 1 ? "step" : "steps"}` : "";
+    const drawn = [
+        turn?.compacted ? svg("path", { class: "compacted", d: `M${x - 8} ${y - LINE / 2} h16` }) : null,
+        way.agent
+            ? svg("rect", { class: kind, x: x - 4.5, y: y - 4.5, width: 9, height: 9, rx: 1.5 })
+            : svg("circle", { class: kind, cx: x, cy: y, r: 5 }),
+        svg(
+            "text",
+            { x: textX, y: y + 4, class: kind },
+            short,
+            steps ? svg("tspan", { class: "steps", dx: 10 }, steps) : null,
+        ),
+    ];
+    return target
+        ? svg("a", { href: ofReading(target, words) }, svg("title", {}, label.slice(0, 400)), drawn)
+        : svg("g", {}, drawn);
+}
+
+function mark(kind) {
+    const shape =
+        kind === "agent"
+            ? svg("rect", { class: kind, x: 2, y: 2, width: 9, height: 9, rx: 1.5 })
+            : kind === "compacted"
+              ? svg("path", { class: kind, d: "M0 7 h13" })
+              : svg("circle", { class: kind, cx: 7, cy: 7, r: 5 });
+    return svg("svg", { width: 14, height: 14, "aria-hidden": "true" }, shape);
+}
