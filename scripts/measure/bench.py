@@ -20,6 +20,7 @@ from measure.first import first
 from measure.hybrid import hybrid
 from measure.meaning import meaning
 from measure.nearest import nearest
+from measure.page import page
 from measure.residing import residing
 from measure.sizes import sizes
 from measure.starting import process
@@ -40,6 +41,7 @@ MEASUREMENTS: dict[str, Callable[[Subject], list[Figure]]] = {
     "process": process,
     "context": context,
     "mcp": agents,
+    "page": page,
     "again": indexing.again,
     "line": indexing.line,
     "resident": residing,
