@@ -96,7 +96,7 @@ class Agent:
             [*command, "mcp", "--index", index],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            env=for_children(),
+            env=for_children(has_resident=True),
         )
         self._number = 0
 

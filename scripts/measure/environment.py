@@ -18,11 +18,12 @@ def enter() -> None:
     sys.path.insert(0, str(ROOT))
 
 
-def for_children() -> dict[str, str]:
+def for_children(has_resident: bool = False) -> dict[str, str]:
     """Return an environment in which nothing that this user configured counts, and Python keeps its bytecode."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("SEARCHKIT_", "CLAUDE_", "XDG_"))}
     kept.pop("PYTHONDONTWRITEBYTECODE", None)
     paths = os.pathsep.join((str(ROOT), str(ROOT / "scripts")))
     data = {"XDG_DATA_HOME": os.environ[DATA]} if DATA in os.environ else {}
-    # What is measured and killed is the process itself, and not one that answers for it.
-    return {**kept, **data, "SEARCHKIT_NO_RESIDENT": "1", "PYTHONPATH": paths, "HOME": os.devnull}
+    # What is measured and killed is the process itself, unless it is the one that answers for it.
+    alone = {} if has_resident else {"SEARCHKIT_NO_RESIDENT": "1"}
+    return {**kept, **data, **alone, "PYTHONPATH": paths, "HOME": os.devnull}

@@ -11,7 +11,7 @@ import psutil
 
 from measure.child import run_json
 from measure.corpora import transcripts
-from measure.environment import for_children
+from measure.environment import DATA, for_children
 from measure.figures import Figure, say
 from measure.subject import Subject
 from searchkit.resident import client, control
@@ -68,7 +68,8 @@ class _Served:
         self._index = index
 
     def __enter__(self) -> psutil.Process:
-        os.environ.update({"SEARCHKIT_IDLE_SECONDS": "3600"})
+        # Only a client with the same model, and so with the same place for models, is answered.
+        os.environ.update({"SEARCHKIT_IDLE_SECONDS": "3600", "XDG_DATA_HOME": os.environ[DATA]})
         running = control.start(self._index, ())
         while running["state"] != "ready":
             time.sleep(0.1)
@@ -97,7 +98,7 @@ def _whole(index: Path) -> Figure:
 
 def _seconds(command: list[str]) -> float:
     # HOME decides where models are kept: the process must be asked as it was started.
-    environment = {**for_children(), "HOME": os.environ["HOME"]}
+    environment = {**for_children(has_resident=True), "HOME": os.environ["HOME"]}
     began = time.perf_counter()
     subprocess.run(command, stdout=subprocess.DEVNULL, env=environment, check=True)
     return time.perf_counter() - began

@@ -9,6 +9,9 @@ from searchkit.resident import place
 from searchkit.resident.doors import Doors
 from searchkit.resident.outdated import is_outdated
 
+# An upgrade under the process is noticed with the next command anyhow.
+OUTDATED_SECONDS = 20.0
+
 
 class Presence:
     """The files by which the process is found; those of a successor are never touched."""
@@ -29,7 +32,7 @@ class Presence:
             return "the directory of the index is gone"
         if place.HAS_SOCKETS and _identity(self._path) != self._file:
             return "its socket is gone"
-        if is_outdated():
+        if is_outdated(OUTDATED_SECONDS):
             return "searchkit was changed or removed"
         try:
             layout.check(self._index)
