@@ -70,6 +70,8 @@ class _Served:
     def __enter__(self) -> psutil.Process:
         # Only a client with the same model, and so with the same place for models, is answered.
         os.environ.update({"SEARCHKIT_IDLE_SECONDS": "3600", "XDG_DATA_HOME": os.environ[DATA]})
+        # One that another measurement started has another environment.
+        control.stop(self._index)
         running = control.start(self._index, ())
         while running["state"] != "ready":
             time.sleep(0.1)
