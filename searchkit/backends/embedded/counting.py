@@ -48,10 +48,12 @@ def facet(search: Search, connection: sqlite3.Connection, unpacker: Unpacker, na
         return _named(counts, dict(rows_in(connection, statement, list(counts))))
     counts = _counts(search, "session")
     numbers = [number for number in counts if number]
-    summaries = telling.summaries_of(connection) if name == "title" else {}
-    headings = telling.headings(connection, unpacker, numbers, summaries)
-    attribute = {"project": "project", "session": "id", "title": "title"}[name]
-    return _named(counts, {number: getattr(heading, attribute) or "" for number, heading in headings.items()})
+    if name == "project":
+        return _named(counts, telling.projects(connection))
+    if name == "session":
+        return _named(counts, telling.ids(connection, numbers))
+    headings = telling.headings(connection, unpacker, numbers, telling.summaries_of(connection))
+    return _named(counts, {number: heading.title or "" for number, heading in headings.items()})
 
 
 def _counts(search: Search, field: str) -> dict[int, int]:

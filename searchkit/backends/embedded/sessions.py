@@ -38,6 +38,10 @@ _FACTS = f"""
 SELECT session, (SELECT names.name FROM names WHERE names.id = facts.name), value, line FROM facts
 WHERE facts.name IN ({_NAMES}) AND session IN
 """
+# The last row of a session is the one that is kept.
+_PROJECTS = """
+SELECT session, value FROM facts WHERE name = (SELECT id FROM names WHERE name = 'project') ORDER BY line, value DESC
+"""
 # From the few summaries to their records, which SQLite would otherwise begin with.
 _SUMMARIES = """
 SELECT records.session, value FROM facts CROSS JOIN records ON records.uuid = leaf
@@ -76,9 +80,13 @@ def headings(
 
 
 def projects(connection: sqlite3.Connection) -> dict[int, str]:
-    """Return the project of every session that has one."""
-    numbers = [row[0] for row in connection.execute("SELECT id FROM sessions WHERE id > 0")]
-    return {number: known["project"] for number, known in _known(connection, numbers).items() if "project" in known}
+    """Return the project of every session that has one: that of its last line, of several there the first by value."""
+    return dict(connection.execute(_PROJECTS).fetchall())
+
+
+def ids(connection: sqlite3.Connection, numbers: Sequence[int]) -> dict[int, str]:
+    """Return the ids of sessions."""
+    return dict(rows_in(connection, "SELECT id, name FROM sessions WHERE id IN", numbers))
 
 
 def titles(connection: sqlite3.Connection, unpacker: Unpacker) -> Iterator[tuple[int, str]]:
