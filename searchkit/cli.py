@@ -96,6 +96,19 @@ class Commands(click.Group):
         command: click.Command = getattr(import_module(f"searchkit.commands.{cmd_name}"), cmd_name)
         return command
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command that is meant; what is none may be what somebody wants to find."""
+        if args[0] not in COMMANDS and not args[0].startswith("-"):
+            # Only needed where something was misspelt.
+            from difflib import get_close_matches
+
+            near = get_close_matches(args[0], COMMANDS, 1)
+            hint = f"did you mean {near[0]}?" if near else f"to look for it: searchkit search {args[0]}"
+            raise click.UsageError(f"No such command {args[0]!r}; {hint}", ctx)
+        return super().resolve_command(ctx, args)
+
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="searchkit")

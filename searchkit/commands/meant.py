@@ -16,6 +16,8 @@ def meant(engine: Engine, asked: str) -> Session:
 
     A message means its session.
     """
+    # What a search shows is the id of a part: its message, a hash, and its number.
+    asked = asked.partition("#")[0]
     must_say(asked)
     if is_number(asked):
         asked = _known(recall(engine.settings.index, int(asked)).session, "result")

@@ -31,7 +31,12 @@ def lend(engine: Engine) -> None:
     _lent.set(engine)
 
 
+def is_own() -> bool:
+    """Say whether the command runs in a process of the user's own, rather than in the resident one."""
+    return _lent.get(None) is None
+
+
 def must_be_own() -> None:
     """Refuse to go on where the resident process runs the command: it is not to touch files of its clients."""
-    if _lent.get(None) is not None:
+    if not is_own():
         raise NotHere

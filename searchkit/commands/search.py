@@ -12,7 +12,7 @@ from searchkit.commands.asking import Question, filter_options, understood, word
 from searchkit.commands.audience import audience
 from searchkit.commands.last import remember
 from searchkit.commands.many import answers
-from searchkit.commands.opening import must_be_own, opened
+from searchkit.commands.opening import is_own, must_be_own, opened
 from searchkit.commands.options import common, rerank_option
 from searchkit.commands.printing import print_json, print_json_lines, print_lines, say, warn_of
 from searchkit.engine import Engine
@@ -94,8 +94,11 @@ def search(
             print_json_lines(answers(ask, queries, filters, full))
             return 0
         query = understood(words, filters)
-        if not words and not filters:
+        if not any(word.strip() for word in words) and not filters:
             raise UsageError("there is nothing to search for", "give words, or a filter such as kind:plan")
+        has_meaning = asked is not Mode.KEYWORD and engine.has_vectors()
+        if has_meaning and is_own() and audience().is_watching:
+            say("Loading what finds by meaning, which takes seconds; the next search answers at once.")
         found = engine.search(
             query,
             limit,
@@ -118,9 +121,16 @@ def search(
                 say(*empty.reasons(found, engine.values, files_behind(engine)))
             else:
                 say(*answer.remarks(found))
+                if not has_meaning and asked is Mode.HYBRID and audience().is_watching and wants_vectors():
+                    say("Found by words only: searchkit index lets meaning be found, too.")
                 if audience().is_watching:
                     say(answer.footer(found, index))
     return 0 if found.results else NOTHING_FOUND
+
+
+def wants_vectors() -> bool:
+    """Say whether nobody decided to do without vectors."""
+    return not audience().environment.get("SEARCHKIT_NO_VECTORS")
 
 
 def files_behind(engine: Engine) -> int:

@@ -11,6 +11,8 @@ from searchkit.types import Session
 
 def titled(engine: Engine, asked: str) -> Session:
     """Find the session that is meant by an id or a number, or else by words of its title."""
+    uuid, _, part = asked.partition("#")
+    asked = uuid if part.isdecimal() else asked
     must_say(asked)
     if is_number(asked) or _found(engine, "session", asked) or engine.messages(asked):
         return meant(engine, asked)

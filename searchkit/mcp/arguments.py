@@ -86,7 +86,7 @@ class Context(Arguments, frozen=True, kw_only=True):
     """What `context` takes."""
 
     query: Query
-    max_tokens: Annotated[int, Meta(ge=500, le=20_000, description="How many tokens the answer may take.")] = 1_500
+    max_tokens: Annotated[int, Meta(ge=100, le=20_000, description="How many tokens the answer may take.")] = 1_500
     project: Project = ""
     file: File = ""
     after: After = ""

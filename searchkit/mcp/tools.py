@@ -51,8 +51,8 @@ TOOLS: Mapping[str, Tool] = {
             "Search earlier sessions",
             "Find what was said or done in earlier Claude Code sessions, by words and meaning. Use it when the user "
             "refers to earlier work, or before solving what may have been solved. Returns one passage a session with "
-            "uuid, session, project, time and what was asked; then `show` the uuid. When empty, `empty_because` and "
-            "`hints` say why.",
+            "uuid, session, project, time and what was asked; then `show` with that uuid as `id`. When empty, "
+            "`empty_because` and `hints` say why.",
             arguments.Search,
             answers.Search,
             search,

@@ -103,6 +103,7 @@ def _about(result: Result, now: float) -> str:
         f"{day(time)}, {age(time, now)}" if time else NO_DATE,
         f"also in {count(len(others), 'session')}" if others else "",
         "transcript gone" if session and session.is_gone else "",
+        "near in meaning" if result.best.ranked.meaning and not result.best.ranked.words else "",
     ]
     return " · ".join(one_line(item) for item in about if item)
 

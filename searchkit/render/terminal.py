@@ -105,6 +105,8 @@ def status(found: Status) -> Iterator[str]:
     if found.embedded or found.to_embed:
         wanting = f", {found.to_embed:,} still to be embedded" if found.to_embed else ""
         yield f"{'meaning':{LABEL_WIDTH}}{count(found.embedded, 'part')} can be found by it{wanting}"
+    else:
+        yield f"{'meaning':{LABEL_WIDTH}}nothing can be found by it yet: searchkit index makes what that needs"
     if found.unreachable:
         yield f"{'behind':{LABEL_WIDTH}}unknown: {found.unreachable}"
     elif found.files_behind:
