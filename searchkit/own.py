@@ -17,18 +17,23 @@ NAME = "searchkit"
 # A tool of an MCP server is called mcp__<server>__<tool>; that of a plugin, mcp__plugin_<plugin>_<server>__<tool>.
 TOOLS = (NAME, f"plugin_{NAME}_{NAME}")
 SHELLS = frozenset({"Bash", "PowerShell"})
-# Where a command may begin, what may stand before its name, and the commands that quote transcripts.
-_RUN = re.compile(
-    r"(?:^|[;&|(`\n])\s*(?:\w+=\S*\s+)*(?:(?:timeout\s+\S+|time|uvx?|uv\s+run|pipx\s+run|\S*python[\d.]*\s+-m)\s+)*"
-    r"(?:[\w.~$/\\{}-]*[/\\])?searchkit\s+(?:search|show|context|sessions|tree|resume)\b"
-)
+# The commands of ours that quote transcripts, and how far before its name a command is looked at: commands are
+# hostile text, and may have any length.
+_NAMED = re.compile(r"searchkit\s{1,9}(?:search|show|context|sessions|tree|resume)\b")
+MOST_BEFORE = 300
+_BEGINS = re.compile(r"[;&|(`\n]")
+_PATH = re.compile(r"[\w.~$/\\{}-]*[/\\]")
+_VARIABLE = re.compile(r"\w+=")
+# What runs another command, with how many words of its own: `timeout 9`, `uv run`, `python3 -m`.
+_RUNNERS = {"time": 0, "uvx": 0, "uv": 1, "timeout": 1, "pipx": 1}
+_PYTHON = re.compile(r"\S*python[\d.]*")
 _LEFT_OUT = Filter(name="tool", values=TOOLS, is_excluded=True)
 
 
 def answering(call: Block) -> str | None:
     """Return the tool that the result of a call is of: a shell that ran one of our commands has our name, too."""
     is_ours = call.tool in SHELLS and any(
-        field.name == "command" and _RUN.search(call.text[field.start : field.end]) for field in call.fields
+        field.name == "command" and _runs_ours(call.text[field.start : field.end]) for field in call.fields
     )
     return f"{call.tool}__{NAME}" if is_ours else call.tool
 
@@ -39,6 +44,33 @@ def without(query: Query) -> Query:
     if any(_means_ours(filter) for filter in condition.filters):
         return query
     return replace(query, condition=Condition(filters=(*condition.filters, _LEFT_OUT), periods=condition.periods))
+
+
+def _runs_ours(command: str) -> bool:
+    """Say whether a shell was told to run one of our commands, rather than to look for its name."""
+    for named in _NAMED.finditer(command):
+        begin = max(0, named.start() - MOST_BEFORE)
+        before = _BEGINS.split(command[begin : named.start()])
+        if (begin == 0 or len(before) > 1) and _leads_to_command(before[-1]):
+            return True
+    return False
+
+
+def _leads_to_command(before: str) -> bool:
+    """Say whether what stands before a name only sets variables, runs what follows, or says where it is."""
+    words = before.split()
+    if words and not before[-1].isspace() and not _PATH.fullmatch(words.pop()):
+        return False
+    while words:
+        word = words.pop(0)
+        if _PYTHON.fullmatch(word) and words[:1] == ["-m"]:
+            words.pop(0)
+        elif word in _RUNNERS:
+            # `uv` alone runs nothing, but then nothing of ours follows either.
+            del words[: _RUNNERS[word]]
+        elif not _VARIABLE.match(word):
+            return False
+    return True
 
 
 def _means_ours(filter: Filter) -> bool:

@@ -202,6 +202,19 @@ def test_process_that_does_not_answer_is_done_without(shell: Shell, answer: byte
     assert answered.err.startswith("note: the resident process gave no answer")
 
 
+def test_socket_that_may_be_nobodys_is_done_without(shell: Shell, tmp_path: Path) -> None:
+    """Where the directory for sockets is not the user's own, commands answer by themselves and say why."""
+    long = tmp_path / ("deep" * 30)
+    shell.index.rename(long)
+    runtime = tmp_path / "runtime"
+    runtime.mkdir()
+    (runtime / f"searchkit-{os.getuid()}").symlink_to(tmp_path)
+
+    answered = shell.type("search", "zebra", SEARCHKIT_INDEX=str(long), XDG_RUNTIME_DIR=str(runtime))
+
+    assert (0, True) == (answered.status, "is not a directory of your own" in answered.err)
+
+
 def test_client_imports_nothing_slow(served: Shell) -> None:
     """Whoever is answered by the process waits for no library, neither of ours nor of others."""
     program = (

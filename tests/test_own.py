@@ -109,3 +109,11 @@ def test_an_exclusion_of_ours_asks_for_nothing_of_ours() -> None:
     )
 
     assert asked != without(asked)
+
+
+@pytest.mark.parametrize("piece", ["\n", "|a=", "a= ", "searchkit ", "'searchkit search", "uv "])
+def test_commands_of_any_length_are_read(home: Home, run: Run, piece: str) -> None:
+    """A hostile command holds up nothing: were the work to grow with its square, this would take hours."""
+    write(home, "Bash", command=f"x {piece * 100_000}")
+
+    assert {SESSION, OTHER} == set(found(run, "quorum"))

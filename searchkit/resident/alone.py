@@ -17,6 +17,18 @@ def hold(path: Path) -> int | None:
     return descriptor
 
 
+def is_held(path: Path) -> bool:
+    """Say whether a process has the lock. Its id would not do: one that nobody waited for still has that."""
+    try:
+        descriptor = os.open(path, os.O_RDWR)
+    except FileNotFoundError:
+        return False
+    try:
+        return not _try_lock(descriptor)
+    finally:
+        os.close(descriptor)
+
+
 if sys.platform == "win32":
     import msvcrt
 

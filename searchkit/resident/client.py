@@ -69,8 +69,11 @@ def _connected(index: str) -> "tuple[socket.socket, list[str]]":
     import socket
 
     if place.HAS_SOCKETS:
+        try:
+            address: str | tuple[str, int] = place.socket_path(index)
+        except OSError as error:
+            raise NoAnswer(str(error)) from error
         connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        address: str | tuple[str, int] = place.socket_path(index)
         credentials = []
     else:
         door = place.door(index)

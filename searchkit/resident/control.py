@@ -3,7 +3,6 @@
 import json
 import os
 import signal
-import sys
 import time
 from collections.abc import Sequence
 from contextlib import suppress
@@ -12,7 +11,7 @@ from typing import Any
 
 from searchkit import __version__
 from searchkit.errors import SearchkitError
-from searchkit.resident import client, place
+from searchkit.resident import alone, client, place
 
 # A cold disk and a busy machine: what it imports takes a third of a second otherwise.
 STARTING_SECONDS = 30.0
@@ -66,17 +65,20 @@ def socket(index: Path) -> str | None:
 
 def stop(index: Path) -> int | None:
     """End the process, and return its id once it is gone; None where none runs. One that hangs is killed."""
+    lock = place.lock_path(index)
     try:
         process = int(_asked(index, "POST", "/v1/stop")["pid"])
     except client.NobodyThere:
         return None
     except (client.NoAnswer, SearchkitError):
+        if not alone.is_held(lock):
+            return None
         process = _holder(index)
-        os.kill(process, signal.SIGTERM)
+        _signal(process, signal.SIGTERM)
     ends_at = time.monotonic() + ENDING_SECONDS
-    while _lives(process):
+    while alone.is_held(lock):
         if time.monotonic() > ends_at:
-            os.kill(process, getattr(signal, "SIGKILL", signal.SIGTERM))
+            _signal(process, getattr(signal, "SIGKILL", signal.SIGTERM))
             ends_at += ENDING_SECONDS
         time.sleep(RETRY_SECONDS)
     return process
@@ -108,17 +110,7 @@ def _holder(index: Path) -> int:
         raise SearchkitError(f"the process for {index} does not answer, and is not known", hint) from error
 
 
-def _lives(process: int) -> bool:
-    if sys.platform == "win32":
-        # There, asking by a signal would end it.
-        return False
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    with suppress(ChildProcessError):
-        # Where this process started it, it is there until somebody has waited for it.
-        return os.waitpid(process, os.WNOHANG)[0] == 0
-    return True
+def _signal(process: int, number: signal.Signals) -> None:
+    """Tell a process to end; it may have done so meanwhile."""
+    with suppress(ProcessLookupError):
+        os.kill(process, number)

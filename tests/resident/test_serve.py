@@ -1,14 +1,17 @@
 """`searchkit serve` starts the process, says where it is reached, and ends it."""
 
+import json
 import signal
 import socket
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from searchkit.resident import control, place
-from tests.resident.residence import SESSION, Residence, request
+from tests.resident.residence import SECONDS_FOR_ANYTHING, SESSION, Residence, request
 from tests.running import Run
 from tests.transcript import Home
 
@@ -119,3 +122,35 @@ def test_ends_one_that_hangs(residence: Residence, run: Run, monkeypatch: pytest
 
     assert {"stopped": process.pid} == answer.json
     assert process.poll() is not None
+
+
+def test_ends_one_whose_starter_does_not_wait_for_it(residence: Residence, run: Run) -> None:
+    """What is left of a process until its starter asks for it is not taken for the process."""
+    # This test is the starter, and asks only afterwards.
+    process = residence.serve()
+    stopping = subprocess.run(
+        [sys.executable, "-m", "searchkit.cli", "serve", "--stop", "--json"],
+        capture_output=True,
+        check=False,
+        timeout=SECONDS_FOR_ANYTHING,
+    )
+
+    assert (0, {"stopped": process.pid}) == (stopping.returncode, json.loads(stopping.stdout))
+    process.wait()
+
+
+def test_signals_nobody_who_does_not_hold_the_lock(residence: Residence, run: Run) -> None:
+    """The id in a lock that nobody holds may be anybody's by now."""
+    with subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"]) as bystander:
+        place.lock_path(residence.index).write_text(str(bystander.pid))
+        with socket.socket(socket.AF_UNIX) as listening:
+            # Nobody accepts, so nobody answers.
+            listening.bind(str(place.socket_path(residence.index)))
+            listening.listen()
+
+            answer = run("serve", "--stop", "--json")
+
+        is_alive = bystander.poll() is None
+        bystander.kill()
+
+    assert ({"stopped": None}, True) == (answer.json, is_alive)
