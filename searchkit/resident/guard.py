@@ -6,7 +6,7 @@ from http.cookies import CookieError, SimpleCookie
 from urllib.parse import parse_qsl, urlencode
 
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.responses import RedirectResponse
+from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from searchkit.errors import Refused
@@ -41,6 +41,8 @@ class Guard:
         self._door = door
         self._service = service
         self._cookie = f"searchkit-{door.port}"
+        # Browsers send a cookie to every port of a host, so it is not the token itself, which opens more.
+        self._pass = hmac.new((door.token or "").encode(), b"reading", "sha256").hexdigest()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let a request through, or say why not."""
@@ -53,7 +55,7 @@ class Guard:
             except Refused as refusal:
                 if sender.has_begun:
                     raise
-                await refused(refusal)(scope, receive, sender)
+                await _answer(refusal, Headers(scope=scope))(scope, receive, sender)
 
     async def _let_in(self, scope: Scope, receive: Receive, send: Send) -> None:
         if self._service.running > MOST_AT_ONCE:
@@ -84,23 +86,30 @@ class Guard:
         if scheme.lower() == "bearer" and self._is_token(value.strip()):
             return None
         # A cookie comes along with whatever a browser asks, so it opens nothing that changes anything.
-        if is_reading and self._is_token(_cookie(headers, self._cookie)):
+        if is_reading and hmac.compare_digest(_cookie(headers, self._cookie).encode(), self._pass.encode()):
             return None
         asked = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
         tokens = [value for name, value in asked if name == "token"]
         if is_reading and tokens and self._is_token(tokens[0]):
             return self._sent_on(scope["path"], [pair for pair in asked if pair[0] != "token"])
-        raise Refused(401, "a token is needed here", "searchkit serve tells the address that has it")
+        raise Refused(401, "a token is needed here", "searchkit serve --open opens the address that has it")
 
     def _sent_on(self, path: str, asked: list[tuple[str, str]]) -> RedirectResponse:
         # Only a path: what begins with two slashes would lead to another host.
         address = "/" + path.lstrip("/") + (f"?{urlencode(asked)}" if asked else "")
         response = RedirectResponse(address, 303)
-        response.set_cookie(self._cookie, self._door.token or "", httponly=True, samesite="strict", path="/")
+        response.set_cookie(self._cookie, self._pass, httponly=True, samesite="strict", path="/")
         return response
 
     def _is_token(self, value: str) -> bool:
         return hmac.compare_digest(value.encode("utf-8", "replace"), (self._door.token or "").encode())
+
+
+def _answer(refusal: Refused, headers: Headers) -> Response:
+    """Refuse in the form that was asked for: people who follow an address see words."""
+    if "text/html" not in headers.get("accept", ""):
+        return refused(refusal)
+    return PlainTextResponse(f"searchkit: {refusal.message}\n{refusal.hint}\n", refusal.status)
 
 
 class _Sender:

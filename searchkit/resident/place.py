@@ -17,6 +17,7 @@ SOCKET = "resident.sock"
 LOCK = "resident.lock"
 LOG = "resident.log"
 DOOR = "resident.json"
+FIRST_PAGE = "resident.html"
 # An address of a Unix socket has 108 bytes on Linux and 104 on macOS; while it is made, its name is longer by four.
 MOST_ADDRESS_BYTES = 100
 HAS_SOCKETS = sys.platform != "win32"

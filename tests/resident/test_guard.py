@@ -114,6 +114,18 @@ def test_first_address(served: Residence) -> None:
     assert (303, "/v1/search?q=a+b&limit=1") == (first.status, first.headers["location"])
     assert (True, "strict", "/") == (cookie["httponly"], cookie["samesite"], cookie["path"])
     assert 200 == then.status
+    # A cookie goes to every port of a host, and the token opens more.
+    assert token not in first.headers["set-cookie"]
+
+
+def test_browser_is_refused_in_words(served: Residence) -> None:
+    """Whoever follows an address without the token reads what to do."""
+    port, _ = door(served)
+
+    reply = served.send(request("/", Host=f"127.0.0.1:{port}", Accept="text/html,*/*"), port)
+
+    assert (401, True) == (reply.status, b"searchkit serve --open" in reply.body)
+    assert reply.headers["content-type"].startswith("text/plain")
 
 
 def test_first_address_leads_nowhere_else(served: Residence) -> None:
@@ -129,10 +141,12 @@ def test_first_address_leads_nowhere_else(served: Residence) -> None:
 def test_cookie_changes_nothing(served: Residence, path: str) -> None:
     """What is more than reading wants the token itself; a cookie comes along with whatever a browser sends."""
     port, token = door(served)
-    cookie = f"searchkit-{port}={token}"
+    host = f"127.0.0.1:{port}"
+    first = served.send(request(f"/?token={token}", Host=host), port)
+    cookie = first.headers["set-cookie"].partition(";")[0]
 
     replies = [
-        served.send(request(address, "POST", Host=f"127.0.0.1:{port}", Cookie=cookie), port)
+        served.send(request(address, "POST", Host=host, Cookie=cookie), port)
         for address in (path, f"{path}?token={token}")
     ]
 
