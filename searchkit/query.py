@@ -218,12 +218,34 @@ def _said(chunk: _Chunk, found: _Found, now: datetime) -> list[Clause]:
         found.notes.append(f"{chunk.typed} was read as words: it {reason}")
         found.plain.append(_NO_WORD)
         return [_word(word) for word in chunk.typed.split()]
+    if chunk.match is Match.WORD and (near := _nearest_filter(chunk.typed)):
+        found.notes.append(f"{chunk.typed} was read as words: there is no such filter; did you mean {near}:?")
     is_required = chunk.sign == "+" or chunk.match in (Match.PHRASE, Match.REGEX)
     is_excluded = chunk.sign == "-"
     term = Term(text=chunk.text, match=chunk.match)
     clause = Clause(terms=(term,), is_required=is_required and not is_excluded, is_excluded=is_excluded)
     found.plain.append(chunk.typed if clause == _word(chunk.typed) else _NO_WORD)
     return [clause]
+
+
+# Not `std::move`, and not an address.
+_LIKE_A_FILTER = re.compile(r"[-+]?(?P<name>[a-z]{3,12}):(?![:/])\S+", re.IGNORECASE)
+# What other tools call the same.
+_OTHER_NAMES = {"since": "after", "until": "before", "date": "on", "repo": "project", "path": "file"}
+# `sesion` and `prject` are as near as this, `type` and `title` are not.
+_NEAR = 0.8
+
+
+def _nearest_filter(typed: str) -> str | None:
+    """Return the filter that a word with a colon is nearly one of, or None."""
+    found = _LIKE_A_FILTER.fullmatch(typed)
+    if found is None:
+        return None
+    # Only needed where something may be misspelt.
+    from difflib import get_close_matches
+
+    name = found["name"].casefold()
+    return _OTHER_NAMES.get(name) or next(iter(get_close_matches(name, NAMES, 1, _NEAR)), None)
 
 
 # Stands for what is no word, so that the words around it do not seem to follow each other.

@@ -156,6 +156,18 @@ def test_options_are_read_as_filters_are(text: str, filters: list[Filter]) -> No
     assert filters == list(ask(text).condition.filters)
 
 
+@pytest.mark.parametrize(
+    ("text", "near"),
+    [("prject:shop", "project:?"), ("-sesion:1234", "session:?"), ("since:7d", "after:?"), ("std::move", ""),
+     ("type:error", ""), ("https://example.com", ""), ("12:30", ""), ("error:expected", "")],
+)  # fmt: skip
+def test_filter_that_is_none_is_told_where_one_is_near(text: str, near: str) -> None:
+    """A misspelt filter is read as words, as anything else is, and its right name is told."""
+    notes = ask(text).notes
+
+    assert [near] * bool(near) == [note.rpartition(" ")[2] for note in notes]
+
+
 @pytest.mark.parametrize(("text", "note"), TAKEN_FOR_WORDS)
 def test_filter_that_makes_no_sense_is_words(text: str, note: str) -> None:
     """Inside the text a wrong value is what it looks like, words, and a note says so."""
