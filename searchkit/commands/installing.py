@@ -123,7 +123,8 @@ def uninstall(target: Path, changes: Sequence[Change], copies: Path) -> Path | N
         # The receipt last: what is left after a crash is still known to be ours.
         for change in sorted(changes, key=lambda one: (one.path == RECEIPT, one.path != MANIFEST)):
             (target / change.path).unlink(missing_ok=True)
-        ours = {target / parent for path in (*receipt.files, RECEIPT) for parent in PurePosixPath(path).parents}
+        # Without the last parent, the plugin's own directory: that may have been there before.
+        ours = {target / parent for path in (*receipt.files, RECEIPT) for parent in PurePosixPath(path).parents[:-1]}
         for directory in sorted(ours | {Path(one) for one in receipt.made}, key=lambda one: -len(one.parts)):
             # What holds something of somebody else's stays.
             with suppress(OSError):

@@ -12,6 +12,7 @@ import threading
 import time
 
 from searchkit import __version__, where
+from searchkit.errors import SearchkitError
 from searchkit.mcp import envelope
 from searchkit.resident import client
 
@@ -28,17 +29,27 @@ PATH = "/mcp"
 SWITCH = "SEARCHKIT_NO_RESIDENT"
 # A process that was started may take so long until it answers; one that falls silent later is left alone for a while.
 START_SECONDS = 10.0
+# It can be connected to long before, within 0.2 s; one that waits for another to leave takes up to 5 s.
+APPEAR_SECONDS = 2.5
+# One start may fail by bad luck, and a process may be killed while it answers; more than that is no luck any more.
+MOST_STARTS = 2
+MOST_DEATHS = 3
 SHUN_SECONDS = 30.0
 PAUSE_SECONDS = 0.03
 # Agents ask a few things at once, and whoever sends more waits.
 MOST_AT_ONCE = 16
 OK, CONFLICT, BUSY, NOT_FOUND = 200, 409, 503, 404
+WENT_WRONG = 2
 
 
 def main(arguments: "Sequence[str]", environment: "Mapping[str, str]" = os.environ) -> int:
     """Answer until stdin ends."""
     named, is_alone = _read(arguments) or (None, False)
-    index = where.index_directory(named, environment)
+    try:
+        index = where.index_directory(named, environment)
+    except SearchkitError as error:
+        sys.stderr.write(f"error: {error.message}\n" + (f"  {error.hint}\n" if error.hint else ""))
+        return WENT_WRONG
     has_resident = not is_alone and not environment.get(SWITCH)
     bridge = Bridge(index, envelope.caller(environment), has_resident, sys.stdout.buffer)
     try:
@@ -85,6 +96,9 @@ class Bridge:
         self._version: str | None = None
         self._cancelled: set[object] = set()
         self._started_at = self._shunned_at = -1e9
+        # How often the process was started since it last answered.
+        self._starts = 0
+        self._starting = threading.Lock()
         self._here: Here | None = None
         self._making = threading.Lock()
 
@@ -96,14 +110,19 @@ class Bridge:
                 continue
             try:
                 message = json.loads(line)
-            except ValueError:
+            except (ValueError, RecursionError):
                 self._write(envelope.error(None, envelope.PARSE_ERROR, "that is no JSON"))
                 continue
             if not isinstance(message, dict) or not isinstance(message.get("method", ""), str):
                 self._write(envelope.error(None, envelope.INVALID_REQUEST, "that is no message of JSON-RPC 2.0"))
             elif message.get("method") == "notifications/cancelled":
                 self._cancelled.add(envelope.cancelled(message))
-            elif "method" in message and message.get("id") is not None:
+            elif "method" not in message or message.get("id") is None:
+                continue
+            elif type(message["id"]) not in (str, int):
+                said = "the id of a request is a string or a whole number"
+                self._write(envelope.error(None, envelope.INVALID_REQUEST, said))
+            else:
                 self._places.acquire()
                 running = [one for one in running if one.is_alive()]
                 running.append(threading.Thread(target=self._answer, args=(message,), daemon=True))
@@ -129,42 +148,48 @@ class Bridge:
         except BrokenPipeError:
             pass
         finally:
-            self._cancelled.discard(message["id"])
             self._places.release()
+            self._cancelled.discard(message["id"])
 
     def _asked(self, message: "dict[str, Any]") -> "dict[str, Any]":
-        """Return what the resident process answers, or, where it does not, what is answered here."""
-        body = json.dumps(envelope.stamped(message, self._caller)).encode()
-        headers = {**envelope.headers(message, self._version), "X-Searchkit-Version": __version__}
-        if self._is_served():
-            answer = envelope.answer(message, self._from_resident(body, headers))
-            if answer is not None:
-                return answer
+        """Return the answer, or the error that stands for it."""
         try:
-            answer = envelope.answer(message, self._from_here(body, headers))
+            answer = self._found(message)
         except Exception as fault:  # the outermost shell: an agent that waits for an answer is to get one
             return envelope.error(message["id"], envelope.INTERNAL_ERROR, f"{type(fault).__name__}: {fault}")
         return answer or envelope.error(message["id"], envelope.INTERNAL_ERROR, "there is no answer to that")
 
+    def _found(self, message: "dict[str, Any]") -> "dict[str, Any] | None":
+        """Return what the resident process answers, or, where it does not, what is answered here."""
+        body = json.dumps(envelope.stamped(message, self._caller)).encode()
+        headers = {**envelope.headers(message, self._version), "X-Searchkit-Version": __version__}
+        answer = envelope.answer(message, self._from_resident(body, headers)) if self._is_served() else None
+        return answer or envelope.answer(message, self._from_here(body, headers))
+
     def _is_served(self) -> bool:
         """Say whether to ask the resident process: not before there is an index, and not one that fell silent."""
-        is_shunned = time.monotonic() - self._shunned_at < SHUN_SECONDS
-        return self._has_resident and not is_shunned and os.path.exists(os.path.join(self._index, "catalog.db"))
+        is_wanted = self._has_resident and not self._is_shunned()
+        return is_wanted and os.path.exists(os.path.join(self._index, "catalog.db"))
+
+    def _is_shunned(self) -> bool:
+        return time.monotonic() - self._shunned_at < SHUN_SECONDS
 
     def _from_resident(self, body: bytes, headers: "Mapping[str, str]") -> bytes:
-        """Ask the resident process, starting it as often as need be; nothing where it cannot be had."""
+        """Ask the resident process, starting it where need be; nothing where it cannot be had."""
         fault = "it does not come up"
+        deaths = 0
         ends_at = time.monotonic() + START_SECONDS
         while time.monotonic() < ends_at:
             try:
                 status, answer = client.ask(self._index, "POST", PATH, body, headers)
             except client.NobodyThere:
-                if time.monotonic() - self._started_at > START_SECONDS / 4:
-                    self._started_at = time.monotonic()
-                    client.start(self._index)
+                if not self._is_coming():
+                    break
             except client.NoAnswer as silence:
                 is_new = time.monotonic() - self._started_at < START_SECONDS
-                if isinstance(silence.__cause__, TimeoutError) and not is_new:
+                is_slow = isinstance(silence.__cause__, TimeoutError)
+                deaths += not is_slow
+                if deaths == MOST_DEATHS or (is_slow and not is_new):
                     fault = str(silence)
                     break
             else:
@@ -172,12 +197,27 @@ class Bridge:
                     fault = "it is of another version"
                     break
                 if status != BUSY:
+                    self._starts = 0
                     return answer
             time.sleep(PAUSE_SECONDS)
         self._shunned_at = time.monotonic()
+        self._starts = 0
         sys.stderr.write(f"note: the resident process gives no answer ({fault}); searchkit answers without it\n")
         sys.stderr.flush()
         return b""
+
+    def _is_coming(self) -> bool:
+        """Say whether a process is still to be waited for, starting one where none is on its way."""
+        with self._starting:
+            is_gone = _reaped()
+            if not is_gone and time.monotonic() - self._started_at < APPEAR_SECONDS:
+                return True
+            if self._starts == MOST_STARTS or self._is_shunned():
+                return False
+            self._starts += 1
+            self._started_at = time.monotonic()
+            client.start(self._index)
+            return True
 
     def _from_here(self, body: bytes, headers: "Mapping[str, str]") -> bytes:
         with self._making:
@@ -194,3 +234,16 @@ class Bridge:
         with self._writing:
             self._out.write(line)
             self._out.flush()
+
+
+def _reaped() -> bool:
+    """Let go of processes that were started here, all of them resident, and have ended; say whether there were any."""
+    is_gone = False
+    # Windows keeps nothing of a process that has ended.
+    if hasattr(os, "WNOHANG"):
+        try:
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                is_gone = True
+        except ChildProcessError:
+            pass
+    return is_gone

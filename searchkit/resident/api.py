@@ -97,7 +97,8 @@ def _for_agents(service: Service) -> list[BaseRoute]:
     """Return what speaks MCP, which imports nothing before its first request."""
     spoken = asgi(service.engines.ask)
     service.on_leaving(spoken.close)
-    return [Route("/mcp", spoken)]
+    # A GET would open a stream of messages from the server, of which there are none: it would never end.
+    return [Route("/mcp", spoken, methods=["POST"])]
 
 
 async def _went_wrong(request: Request, error: Exception) -> Response:

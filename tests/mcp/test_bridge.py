@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 import subprocess
 import sys
 import threading
@@ -41,6 +42,10 @@ def request(number: int, method: str, **params: object) -> bytes:
         (b"[1, 2]", -32600),
         (b'"ping"', -32600),
         (b'{"jsonrpc": "2.0", "id": 1, "method": 7}', -32600),
+        (b'{"jsonrpc": "2.0", "id": [1], "method": "ping"}', -32600),
+        (b'{"jsonrpc": "2.0", "id": {}, "method": "ping"}', -32600),
+        (b'{"jsonrpc": "2.0", "id": true, "method": "ping"}', -32600),
+        (b"[" * 200_000, -32700),
     ],
 )
 def test_line_that_is_no_message_is_an_error(history: History, line: bytes, code: int) -> None:
@@ -63,6 +68,13 @@ def test_requests_that_make_no_sense_are_answered_by_their_number(history: Histo
     assert (1, -32601) == (unknown["id"], unknown["error"]["code"])
     assert (2, -32602) == (odd["id"], odd["error"]["code"])
     assert (3, ["2026-07-28"]) == (late["id"], late["error"]["data"]["supported"])
+
+
+def test_name_that_is_no_text_is_answered(history: History) -> None:
+    """A name with half a character in it cannot be said in a header; whoever asks learns that."""
+    (answer,) = answers(history.index, request(1, "tools/call", name="\ud800", _meta={VERSION: "2026-07-28"}))
+
+    assert (1, -32603) == (answer["id"], answer["error"]["code"])
 
 
 def test_notifications_are_not_answered(history: History) -> None:
@@ -133,6 +145,82 @@ def test_cancelled_request_is_not_answered(history: History, monkeypatch: pytest
     )
 
     assert [2] == [json.loads(line)["id"] for line in out.getvalue().splitlines()]
+
+
+def test_process_that_dies_at_every_question_is_done_without(
+    history: History, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """After three deaths the bridge answers by itself, and says why."""
+    asked = []
+
+    def ask(*_: object) -> tuple[int, bytes]:
+        asked.append(1)
+        raise client.NoAnswer("it died before it answered")
+
+    monkeypatch.setattr(client, "ask", ask)
+
+    said = answers(history.index, request(1, "ping"), has_resident=True)
+
+    assert ([{"jsonrpc": "2.0", "id": 1, "result": {}}], 3) == (said, len(asked))
+    assert "it died before it answered" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(not hasattr(os, "WNOHANG"), reason="a process that has ended is not noticed here")
+def test_process_that_ends_at_once_is_done_without(
+    history: History, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It is started twice and then not waited for; none of the two is left as a zombie."""
+    started = []
+
+    def ask(*_: object) -> tuple[int, bytes]:
+        raise client.NobodyThere
+
+    def start(index: str) -> None:
+        started.append(os.posix_spawn(sys.executable, [sys.executable, "-S", "-c", ""], os.environ))
+
+    monkeypatch.setattr(client, "ask", ask)
+    monkeypatch.setattr(client, "start", start)
+    # Longer than any test takes: only the end of the process can be what is noticed.
+    monkeypatch.setattr(bridge, "APPEAR_SECONDS", 600.0)
+    monkeypatch.setattr(bridge, "START_SECONDS", 600.0)
+
+    said = answers(history.index, request(1, "ping"), has_resident=True)
+
+    assert ([{"jsonrpc": "2.0", "id": 1, "result": {}}], 2) == (said, len(started))
+    assert "it does not come up" in capsys.readouterr().err
+    for one in started:
+        with pytest.raises(ChildProcessError):
+            os.waitpid(one, os.WNOHANG)
+
+
+def test_process_that_never_appears_is_started_twice(history: History, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that neither ends nor answers is waited for as long as a start takes, and so is the next."""
+    started: list[str] = []
+
+    def ask(*_: object) -> tuple[int, bytes]:
+        raise client.NobodyThere
+
+    monkeypatch.setattr(client, "ask", ask)
+    monkeypatch.setattr(client, "start", started.append)
+    monkeypatch.setattr(bridge, "APPEAR_SECONDS", 0.1)
+    monkeypatch.setattr(bridge, "START_SECONDS", 600.0)
+
+    said = answers(history.index, request(1, "ping"), has_resident=True)
+
+    assert ([{"jsonrpc": "2.0", "id": 1, "result": {}}], 2) == (said, len(started))
+
+
+def test_broken_configuration_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A server that does not know where its index is says what to do, on stderr, and ends."""
+    (tmp_path / "searchkit").mkdir()
+    (tmp_path / "searchkit" / "config.toml").write_text("index = [")
+
+    status = bridge.main([], {"XDG_CONFIG_HOME": str(tmp_path)})
+
+    out, err = capsys.readouterr()
+    assert (2, "") == (status, out)
+    assert "config.toml" in err
+    assert "correct or remove that file" in err
 
 
 @pytest.mark.parametrize(

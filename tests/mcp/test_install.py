@@ -37,7 +37,12 @@ def nothing(place: Path) -> None:
     place.mkdir()
 
 
-@pytest.mark.parametrize("before", [fill, nothing])
+def empty_plugin(place: Path) -> None:
+    """Leave an empty directory where the plugin goes."""
+    (place / "skills" / "searchkit").mkdir(parents=True)
+
+
+@pytest.mark.parametrize("before", [fill, nothing, empty_plugin])
 def test_uninstalling_leaves_all_as_it_was(run: Run, place: Path, before: Callable[[Path], None]) -> None:
     """Every byte, every mode and every directory is what it was before installing."""
     before(place)

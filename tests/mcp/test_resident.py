@@ -170,3 +170,27 @@ def test_bridge_of_another_version_is_refused(agent: Agent, index: Path) -> None
     status, _ = client.ask(str(index), "POST", "/mcp", asked, headers)
 
     assert 409 == status
+
+
+@pytest.mark.parametrize("method", ["GET", "DELETE"])
+def test_only_posting_is_served(agent: Agent, index: Path, method: str) -> None:
+    """Whoever wants a stream of the server's own messages is refused: it would never end."""
+    status, _ = client.ask(str(index), method, "/mcp", b"", {"Accept": "text/event-stream"})
+
+    assert 405 == status
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not hasattr(os, "WNOHANG"), reason="nothing is left of a process here")
+def test_killed_process_leaves_nothing(agent: Agent, index: Path) -> None:
+    """Of the processes that an agent's server started, only the one that serves is left once another was started."""
+    for _ in range(2):
+        os.kill(health(index)["pid"], signal.SIGKILL)
+        agent.search("slow")
+
+    states = subprocess.run(
+        ["ps", "-A", "-o", "ppid=,stat="], capture_output=True, check=True, text=True
+    ).stdout.splitlines()
+    children = [state for parent, state in map(str.split, states) if parent == str(agent.process.pid)]
+
+    assert [] == [state for state in children if state.startswith("Z")]
