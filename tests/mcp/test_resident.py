@@ -110,6 +110,15 @@ def health(index: Path) -> Any:
     return json.loads(body) if status == 200 else None
 
 
+def pid(index: Path) -> int:
+    """Return the number of the process, which may be too busy to say it at once."""
+    ends_at = time.monotonic() + PATIENCE_SECONDS / 4
+    while (found := health(index)) is None and time.monotonic() < ends_at:
+        time.sleep(PAUSE_SECONDS)
+    assert found is not None, "there is no process"
+    return int(found["pid"])
+
+
 def test_agents_share_a_process(agent: Agent, index: Path, tmp_path: Path) -> None:
     """Whoever comes next asks the process that is there, and nobody complains."""
     before = health(index)["pid"]
@@ -129,7 +138,7 @@ def test_killed_process_is_started_anew(agent: Agent, index: Path) -> None:
     answers = []
     for _ in range(2):
         agent.send("slow")
-        os.kill(health(index)["pid"], signal.SIGKILL)
+        os.kill(pid(index), signal.SIGKILL)
         answers.append(agent.receive())
 
     assert [[FIXED]] * 2 == answers
@@ -185,7 +194,7 @@ def test_only_posting_is_served(agent: Agent, index: Path, method: str) -> None:
 def test_killed_process_leaves_nothing(agent: Agent, index: Path) -> None:
     """Of the processes that an agent's server started, only the one that serves is left once another was started."""
     for _ in range(2):
-        os.kill(health(index)["pid"], signal.SIGKILL)
+        os.kill(pid(index), signal.SIGKILL)
         agent.search("slow")
 
     states = subprocess.run(
