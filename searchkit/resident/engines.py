@@ -36,9 +36,9 @@ class Engines:
         self._model: Embedder | None = None
         self._loading = threading.Lock()
         self._threads = ThreadPoolExecutor(ENGINES, thread_name_prefix="searchkit-engine")
-        self._free: queue.LifoQueue[_Held] = queue.LifoQueue()
+        self._free: queue.LifoQueue[Held] = queue.LifoQueue()
         for _ in range(ENGINES):
-            self._free.put(_Held(self.engine()))
+            self._free.put(Held(self.engine()))
 
     def engine(self, roots: Sequence[str | Path] | None = None) -> Engine:
         """Return another engine on the same index, with the same model."""
@@ -76,9 +76,8 @@ class Engines:
         held = self._free.get()
         try:
             for attempt in range(1, ATTEMPTS + 1):
-                held.renew(self._index)
                 try:
-                    return function(held.engine)
+                    return function(held.renewed())
                 except (IndexMissing, IndexDamaged):
                     # Somebody makes it anew, or it is so indeed.
                     held.engine.close()
@@ -90,22 +89,24 @@ class Engines:
             self._free.put(held)
 
 
-class _Held:
+class Held:
     """An engine, and what the index was when it was opened."""
 
     def __init__(self, engine: Engine) -> None:
+        """Take an engine that has opened nothing yet."""
         self.engine = engine
         self._opened: tuple[int, ...] = ()
 
-    def renew(self, index: Path) -> None:
-        """Close what was opened of an index that is another by now."""
-        now = _identity(index)
+    def renewed(self) -> Engine:
+        """Return the engine, without what it had opened of an index that is another by now."""
+        now = identity(self.engine.settings.index)
         if now != self._opened:
             self.engine.close()
             self._opened = now
+        return self.engine
 
 
-def _identity(index: Path) -> tuple[int, ...]:
+def identity(index: Path) -> tuple[int, ...]:
     """Tell one index from another in the same place: rebuilt, set aside, or with the vectors of another model."""
     found = []
     for name in (layout.MANIFEST, layout.CATALOG):

@@ -9,11 +9,12 @@ from pathlib import Path
 
 from searchkit.engine import Engine
 from searchkit.errors import IndexBusy, IndexModel, ModelFault, SearchkitError
+from searchkit.resident.engines import Held
 from searchkit.watch import changes_below
 
 log = logging.getLogger(__name__)
 
-# Another process that writes gets its turn, and is asked again this often whether it is done.
+# Another process that writes gets its turn, and this often it is looked whether it is done.
 BUSY_SECONDS = 0.3
 # After an error (a root that is gone, a full disk) it is tried again this much later, or when something changes.
 TROUBLE_SECONDS = 60.0
@@ -47,7 +48,7 @@ class Following:
         self._leaving = threading.Event()
         self._wants_vectors = self._may_lack_vectors = not os.environ.get(NO_VECTORS)
         self._followed: tuple[Path, ...] = ()
-        self._engine = open_engine(())
+        self._held = Held(open_engine(()))
 
     def start(self) -> None:
         """Begin; the threads end with the process."""
@@ -59,10 +60,13 @@ class Following:
         self._changed.set()
 
     def _watch(self, roots: Sequence[Path]) -> None:
-        """Say when something changed; roots that cannot be watched now are tried again."""
-        while not self._leaving.is_set() and roots == self._followed:
+        """Say when something changed, while the roots are followed; what cannot be watched now is tried again."""
+        # The very same roots: those that are followed again later have another watcher.
+        while not self._leaving.is_set() and roots is self._followed:
             try:
                 for _ in changes_below(roots):
+                    if self._leaving.is_set() or roots is not self._followed:
+                        return
                     self._changed.set()
             except OSError as error:
                 log.warning("cannot watch the roots: %s", error)
@@ -71,10 +75,12 @@ class Following:
     def _write(self) -> None:
         while not self._leaving.is_set():
             try:
-                self._choose()
+                if not self._choose():
+                    self._leaving.wait(BUSY_SECONDS)
+                    continue
                 self._take_in()
                 while self._may_lack_vectors and not self._changed.is_set():
-                    self._may_lack_vectors = self._engine.has_vectors() and self._embed()
+                    self._may_lack_vectors = self._held.engine.has_vectors() and self._embed()
                 self._changed.wait(CHOOSING_SECONDS)
             except IndexBusy:
                 self._changed.set()
@@ -92,24 +98,27 @@ class Following:
                 log.exception("the index is not brought up to date")
                 self._leaving.wait(TROUBLE_SECONDS)
 
-    def _choose(self) -> None:
-        """Follow what the index was made from last; that changes when somebody indexes other roots."""
+    def _choose(self) -> bool:
+        """Follow what the index was made from last; that changes when somebody indexes other roots.
+
+        False where it says nothing of roots: it is being made anew, or gone. Those before are watched on.
+        """
         roots = self._roots()
-        if roots != self._followed:
+        if roots and roots != self._followed:
             self._followed = roots
-            self._engine.close()
-            self._engine = self._open_engine(roots)
-            if roots:
-                # Says that something changed as soon as it watches.
-                threading.Thread(target=self._watch, args=(roots,), name="searchkit-watcher", daemon=True).start()
+            self._held.engine.close()
+            self._held = Held(self._open_engine(roots))
+            # Says that something changed as soon as it watches.
+            threading.Thread(target=self._watch, args=(roots,), name="searchkit-watcher", daemon=True).start()
+        return bool(roots)
 
     def _take_in(self) -> None:
         """Bring words up to date where something changed."""
-        if self._changed.is_set() and self._followed:
+        if self._changed.is_set():
             # Cleared first: what changes from now on is for the next time.
             self._changed.clear()
             began = time.monotonic()
-            done = self._engine.index(wait=False)
+            done = self._held.engine.index(wait=False)
             self._may_lack_vectors = self._wants_vectors
             if done.files or done.gone:
                 log.info("took in %d files in %.2f s", done.files, time.monotonic() - began)
@@ -125,7 +134,7 @@ class Following:
         def is_enough() -> bool:
             return self._changed.is_set() or self._quiet_since() is None or time.monotonic() > ends_at
 
-        is_more = self._engine.embed(is_enough, wait=False)
+        is_more = self._held.renewed().embed(is_enough, wait=False)
         self._changed.wait(GAP_SECONDS)
         return is_more
 

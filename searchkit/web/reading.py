@@ -17,6 +17,7 @@ from searchkit.query import understand
 from searchkit.questions import Filter, Mode, Query
 from searchkit.render.answer_json import Fields, agent_fields
 from searchkit.render.plain import one_line, stamp
+from searchkit.resident.engines import identity
 from searchkit.resident.parameters import Given
 from searchkit.sources.claude.pictures import pictures as read_pictures
 from searchkit.sources.claude.pictures import records_with_pictures
@@ -89,7 +90,8 @@ def _asked(given: Given) -> Query | None:
 def _laid_out(engine: Engine, given: Given, id: str, query: Query | None) -> tuple[Key, Reading]:
     """Take a conversation from the shelf, or lay it out now."""
     as_of = given.text("as_of") or ""
-    key = Key(index=str(engine.settings.index), id=id, words=given.text("q") or "", as_of=as_of)
+    index = engine.settings.index
+    key = Key(index=str(index), identity=identity(index), id=id, words=given.text("q") or "", as_of=as_of)
     found = _shelf.get(key) if as_of else None
     if found is None:
         key = msgspec.structs.replace(key, as_of=as_of or str(time.time_ns()))

@@ -14,10 +14,12 @@ MOST_READINGS = 12
 class Key(msgspec.Struct, frozen=True, kw_only=True):
     """What is read, which words are marked in it, and when it was laid out.
 
-    Whoever leafs on names that moment, so that rows keep their numbers while the session grows.
+    Whoever leafs on names that moment, so that rows keep their numbers while the session grows. An index that
+    was made anew in the same place is another: its parts have other keys.
     """
 
     index: str
+    identity: tuple[int, ...]
     id: str
     words: str
     as_of: str
