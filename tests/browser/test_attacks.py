@@ -34,6 +34,13 @@ ATTACKS = [
     "{{constructor.constructor('window.attacked = true')()}} ${window.attacked = true}",
 ]  # fmt: skip
 LONG = 2_000_000
+# A little less than what is not shown as Markdown any more, each with an end that what it begins as cannot have.
+LONG_RUNS = [
+    "# " + " " * 59_000 + "x", "# x" + " " * 59_000 + "x", "# x" + "#" * 59_000 + "x", "- " + " " * 59_000 + "x\u2028x",
+    "|\n" + " " * 59_000 + "|x", "|\n|-" + " " * 59_000 + "x", "|\n" + "-" * 59_000 + "|x", "x" + "`" * 59_000,
+]  # fmt: skip
+# Where time grows with the square of the length, each of them takes seconds.
+MOST_MILLISECONDS = 500
 
 
 def attacked(home: Home) -> None:
@@ -139,3 +146,48 @@ def test_very_long_line_is_cut_and_can_be_had_whole(hostile: Site, open_page: Op
 
     assert [] == harmed(page)
     assert page.locator("pre.whole b").count() == 0
+
+
+@pytest.mark.parametrize("text", LONG_RUNS)
+def test_long_runs_do_not_freeze_the_page(sample: Site, open_page: Open, text: str) -> None:
+    """A long run of one character is made into elements at once."""
+    page = open_page(sample)
+
+    milliseconds = page.evaluate(
+        """async (text) => {
+          const { markdown } = await import("/page/script/markdown.js");
+          const began = performance.now();
+          markdown(text);
+          return performance.now() - began;
+        }""",
+        text,
+    )
+
+    assert milliseconds < MOST_MILLISECONDS
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("## A title ##", "<h4>A title</h4>"),
+        ("# C# and F", "<h3>C# and F</h3>"),
+        ("#   spaced  \r", "<h3>spaced</h3>"),
+        ("#none", "<p>#none</p>"),
+        ("a | b\n --- | :-: \nc | d", "<th>a</th><th>b</th>"),
+        ("a | b\nc | d", "<p>a | b<br>c | d</p>"),
+        ("some `code` and ``a`b``", "<code>code</code>"),
+    ],
+)
+def test_markdown_is_shown(sample: Site, open_page: Open, text: str, shown: str) -> None:
+    """Headings lose what closes them, and a table is one only with its divider."""
+    page = open_page(sample)
+
+    html = page.evaluate(
+        """async (text) => {
+          const { markdown } = await import("/page/script/markdown.js");
+          return markdown(text).map((one) => one.outerHTML).join("");
+        }""",
+        text,
+    )
+
+    assert shown in html

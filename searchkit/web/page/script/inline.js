@@ -6,7 +6,7 @@ const SAFE = ["http:", "https:", "mailto:"];
 // One alternative for each thing, none of which can match the same text in two ways.
 const SPAN = new RegExp(
     [
-        "(?<ticks>`+)(?<code>[^`]+)\\k<ticks>(?!`)",
+        "(?<!`)(?<ticks>`+)(?<code>[^`]+)\\k<ticks>(?!`)",
         '(?<picture>!?)\\[(?<label>[^\\[\\]\\n]{0,400})\\]\\((?<target>[^()\\s]{1,2000})(?:\\s"[^"\\n]*")?\\)',
         "\\*\\*(?=\\S)(?<bold>[^*\\n]{1,800})\\*\\*",
         "(?<![\\w*])\\*(?=\\S)(?<italic>[^*\\n]{1,800})\\*(?!\\w)",

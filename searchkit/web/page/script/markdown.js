@@ -7,11 +7,12 @@ import { inline } from "./inline.js";
 // What is longer is shown as it is: it was pasted or printed, and nobody wrote it for reading.
 const MOST_CHARACTERS = 60_000;
 const FENCE = /^ {0,3}(`{3,}|~{3,})\s*([\w+#.-]*)/;
-const HEADING = /^ {0,3}(#{1,6})\s+(.*?)\s*#*$/;
-const ITEM = /^(\s*)(?:[-*+]|(\d{1,9})[.)])\s+(.*)$/;
+// None of these may match one text in two ways: over a long line that freezes the page.
+const HEADING = /^ {0,3}(#{1,6})\s(.*)$/s;
+const ITEM = /^(\s*)(?:[-*+]|(\d{1,9})[.)])\s+(.*)$/s;
 const RULE = /^ {0,3}([-*_])(?:\s*\1){2,}\s*$/;
 const QUOTE = /^ {0,3}>\s?/;
-const DIVIDER = /^\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*$/;
+const DIVIDER = /^\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?$/;
 const MOST_DEPTH = 8;
 
 /** Return a text as elements. */
@@ -47,12 +48,24 @@ function block(lines, at, depth) {
     const fence = FENCE.exec(line);
     if (fence) return fenced(lines, at, fence);
     const heading = HEADING.exec(line);
-    if (heading) return [el(`h${Math.min(6, heading[1].length + 2)}`, {}, inline(heading[2])), at + 1];
+    if (heading) return [el(`h${Math.min(6, heading[1].length + 2)}`, {}, inline(title(heading[2]))), at + 1];
     if (RULE.test(line)) return [el("hr"), at + 1];
     if (QUOTE.test(line) && depth < MOST_DEPTH) return quoted(lines, at, depth);
     if (ITEM.test(line) && depth < MOST_DEPTH) return listed(lines, at, depth);
-    if (line.includes("|") && DIVIDER.test(lines[at + 1] ?? "") && lines[at + 1].includes("|")) return table(lines, at);
+    if (line.includes("|") && isDivider(lines[at + 1] ?? "")) return table(lines, at);
     return paragraph(lines, at);
+}
+
+/** A heading may be closed by as many # as one likes. */
+function title(text) {
+    const closed = text.trim();
+    let end = closed.length;
+    while (closed[end - 1] === "#") end -= 1;
+    return closed.slice(0, end).trimEnd();
+}
+
+function isDivider(line) {
+    return line.includes("|") && DIVIDER.test(line.trim());
 }
 
 function fenced(lines, at, [, mark, language]) {
