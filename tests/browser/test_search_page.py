@@ -187,3 +187,24 @@ def test_empty_answer_says_why(sample: Site, open_page: Open) -> None:
     page.locator("#words").fill("webhook project:nowhere")
 
     expect(page.locator(".trouble")).to_contain_text("kept away by filters")
+
+
+@pytest.mark.parametrize("broken", ["facets", "hybrid", "facets|hybrid"])
+def test_results_stay_when_the_rest_fails(sample: Site, open_page: Open, broken: str) -> None:
+    """Where facets cannot be counted, or meaning cannot be asked, that is said beside the results of words."""
+    page = open_page(sample)
+    page.evaluate(
+        """(broken) => {
+          const [real, fails] = [fetch, new RegExp(broken)];
+          window.fetch = async (address, options) => {
+            if (fails.test(address)) throw new TypeError();
+            return real(address, options);
+          };
+        }""",
+        broken,
+    )
+
+    page.locator("#words").fill("webhook kind:text after:2020-01-01")
+    expect(page.locator(".trouble")).to_contain_text("does not answer")
+
+    expect(page.locator(".result mark").first).to_have_text(re.compile("webhook", re.I))

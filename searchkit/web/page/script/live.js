@@ -10,7 +10,11 @@ const RESULTS = 20;
 const UNFINISHED = /(?:^|\s)[\p{L}\p{N}_]{2,}$/u;
 const FACETS = ["project", "kind", "tool", "branch", "model"];
 
-/** Return what searches. It tells `onAnswer`, `onCounts` and `onTrouble`, each only of the newest question. */
+/**
+ * Return what searches. It tells `onAnswer`, `onCounts` and `onTrouble`, each only of the newest question.
+ *
+ * Trouble may come after words were answered; that answer still holds.
+ */
 export function liveSearch({ onAnswer, onCounts, onTrouble }) {
     let newest = 0;
     let asking = new AbortController();
@@ -24,25 +28,33 @@ export function liveSearch({ onAnswer, onCounts, onTrouble }) {
         asking = new AbortController();
         const { signal } = asking;
         const isNewest = () => number === newest;
+        let isAnswered = false;
         try {
             const asked = { sort, limit: RESULTS };
             const found = await byWords(words, asked, signal);
             if (!isNewest()) return;
             onAnswer(found.answer, { isFirst: true, pressed, asked: found.words, engine: found.engine });
+            isAnswered = true;
             await pause(PAUSE_MS);
             if (!isNewest()) return;
-            const counting = counts(found.words, signal).then((counted) => isNewest() && onCounts(counted));
+            const rest = [counts(found.words, signal).then((counted) => isNewest() && onCounts(counted))];
             // The beginning of a word means nothing yet.
             if (hasMeaning && sort === "relevance" && found.words === words) {
-                const answer = await ask("/v1/search", { ...asked, q: words, mode: "hybrid" }, signal);
-                hasMeaning = answer.coverage.embedded > 0;
-                if (isNewest() && hasMeaning)
-                    onAnswer(answer, { isFirst: false, pressed, asked: words, engine: answer.took_ms });
+                const meant = ask("/v1/search", { ...asked, q: words, mode: "hybrid" }, signal);
+                rest.push(meant.then((answer) => isNewest() && merge(answer, words, pressed)));
             }
-            await counting;
+            // Whatever fails, the other may still answer, and would clear away what was said of trouble before it.
+            const failed = (await Promise.allSettled(rest)).find((one) => one.status === "rejected");
+            if (failed) throw failed.reason;
         } catch (error) {
-            if (isNewest() && !isGivenUp(error)) onTrouble(error);
+            if (isNewest() && !isGivenUp(error)) onTrouble(error, { isAnswered });
         }
+    }
+
+    /** Tell what was found by meaning as well, where there is any. */
+    function merge(answer, words, pressed) {
+        hasMeaning = answer.coverage.embedded > 0;
+        if (hasMeaning) onAnswer(answer, { isFirst: false, pressed, asked: words, engine: answer.took_ms });
     }
 
     /** Give up what is being asked. */
@@ -71,8 +83,9 @@ async function counts(words, signal) {
         await alone(without(words, [name]), name, signal),
     ]);
     const days = isDated(words) ? [alone(anytime(words), "day", signal).then((found) => ["everyDay", found])] : [];
-    const found = await facets;
-    return { ...found, facets: { ...found.facets, ...Object.fromEntries(await Promise.all([...others, ...days])) } };
+    // All at once: where one fails, somebody must hear of the others that do.
+    const [found, ...more] = await Promise.all([facets, ...others, ...days]);
+    return { ...found, facets: { ...found.facets, ...Object.fromEntries(more) } };
 }
 
 async function alone(words, name, signal) {

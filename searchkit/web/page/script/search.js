@@ -95,9 +95,12 @@ export function searchView(root, { go, retype }) {
         over.show(asked, counted.facets.day ?? {}, counted.facets.everyDay);
     }
 
-    function onTrouble(error) {
-        fill(list);
-        fill(trouble, el("p", { class: "note error" }, `${error.message} ${error.hint ?? ""}`));
+    function onTrouble(error, { isAnswered }) {
+        if (!isAnswered) {
+            fill(list);
+            fill(trouble);
+        }
+        trouble.append(el("p", { class: "note error" }, `${error.message} ${error.hint ?? ""}`));
         say(error.message);
     }
 
