@@ -9,7 +9,7 @@ from searchkit import config
 from searchkit.backends.embedded import layout
 from searchkit.commands.options import common, root_option
 from searchkit.commands.printing import print_json, print_lines, say
-from searchkit.resident import control, place
+from searchkit.resident import control
 
 MOST_PORT = 65_535
 # How often whoever stays looks whether the process is still there; that also keeps it from leaving.
@@ -60,17 +60,10 @@ def serve(
     else:
         print_lines([f"Process {running['pid']} serves {directory}", *([address] if address else [])])
     if is_opened and address:
-        click.launch(str(_first_page(directory, address)))
+        click.launch(str(control.first_page(directory, address)))
     if foreground:
         _stay(directory)
     return 0
-
-
-def _first_page(directory: Path, address: str) -> Path:
-    """Write a page that leads to an address: everybody sees what a browser is started with, and this has the token."""
-    page = directory / place.FIRST_PAGE
-    layout.write_private(page, f'<meta http-equiv="refresh" content="0; url={address}">'.encode())
-    return page
 
 
 def _stay(directory: Path) -> None:

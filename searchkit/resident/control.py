@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from searchkit import __version__
+from searchkit.backends.embedded import layout
 from searchkit.errors import SearchkitError
 from searchkit.resident import alone, client, place
 
@@ -56,6 +57,13 @@ def address(index: Path) -> str | None:
     """Return the address of a loopback port that is open already, or None."""
     door = place.door(index)
     return f"http://127.0.0.1:{door['port']}/?token={door['token']}" if door else None
+
+
+def first_page(index: Path, address: str) -> Path:
+    """Write a page that leads to an address: everybody sees what a browser is started with, and this has the token."""
+    page = index / place.FIRST_PAGE
+    layout.write_private(page, f'<meta http-equiv="refresh" content="0; url={address}">'.encode())
+    return page
 
 
 def socket(index: Path) -> str | None:
