@@ -94,7 +94,7 @@ def search(
             print_json_lines(answers(ask, queries, filters, full))
             return 0
         query = understood(words, filters)
-        if not any(word.strip() for word in words) and not filters:
+        if not words and not filters:
             raise UsageError("there is nothing to search for", "give words, or a filter such as kind:plan")
         has_meaning = asked is not Mode.KEYWORD and engine.has_vectors()
         if has_meaning and is_own() and audience().is_watching:

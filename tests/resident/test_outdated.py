@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from searchkit.resident import outdated
 from searchkit.resident.outdated import is_outdated
 
 
@@ -18,6 +19,9 @@ def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     loaded = types.ModuleType("searchkit.loaded")
     loaded.__file__ = str(file)
     monkeypatch.setitem(sys.modules, "searchkit.loaded", loaded)
+    # What is found out here is of no other test's concern.
+    monkeypatch.setattr(outdated, "_last", {"at": float("-inf"), "verdict": False})
+    monkeypatch.setattr(outdated, "_seen", {})
     return file
 
 
