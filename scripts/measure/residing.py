@@ -2,7 +2,6 @@
 
 import os
 import statistics
-import subprocess
 import sys
 import time
 from pathlib import Path
@@ -13,6 +12,7 @@ from measure.child import run_json
 from measure.corpora import transcripts
 from measure.environment import DATA, for_children
 from measure.figures import Figure, say
+from measure.starting import in_turn
 from measure.subject import Subject
 from searchkit.resident import client, control
 
@@ -23,8 +23,6 @@ FOUND_SECONDS = 3.0
 IDLE_SECONDS = 60.0
 # After it has loaded everything, so that nothing is left to do.
 SETTLING_SECONDS = 10.0
-ROUNDS = 21
-UNTIMED_ROUNDS = 3
 LINES = 5
 BARE = [sys.executable, "-c", "import click"]
 LINE = (
@@ -87,23 +85,11 @@ def _whole(index: Path) -> Figure:
     word = str(run_json([sys.executable, "-m", "measure.starting", str(index)])["word"])
     script = Path(sys.executable).with_name("searchkit")
     command = [str(script), "search", word, "--mode", "hybrid", "--index", str(index)]
-    search, bare = [], []
-    for turn in range(UNTIMED_ROUNDS + ROUNDS):
-        taken = _seconds(command), _seconds(BARE)
-        if turn >= UNTIMED_ROUNDS:
-            search.append(taken[0])
-            bare.append(taken[1])
-    whole, least = statistics.median(search), statistics.median(bare)
-    note = f"{whole * 1000:.0f} ms to {least * 1000:.0f} ms of importing click"
-    return Figure(name="search through the process, ratio", value=whole / least, goal=PROCESS_RATIO, note=note)
-
-
-def _seconds(command: list[str]) -> float:
     # HOME decides where models are kept: the process must be asked as it was started.
     environment = {**for_children(has_resident=True), "HOME": os.environ["HOME"]}
-    began = time.perf_counter()
-    subprocess.run(command, stdout=subprocess.DEVNULL, env=environment, check=True)
-    return time.perf_counter() - began
+    whole, least = in_turn(command, BARE, environment)
+    note = f"{whole * 1000:.0f} ms to {least * 1000:.0f} ms of importing click"
+    return Figure(name="search through the process, ratio", value=whole / least, goal=PROCESS_RATIO, note=note)
 
 
 def _found_after(index: Path, root: Path, number: int) -> float:

@@ -24,15 +24,16 @@ def process(subject: Subject) -> list[Figure]:
     index = subject.built()
     word = str(run_json([sys.executable, "-m", "measure.starting", str(index)])["word"])
     command = [*_command(), "search", word, "--index", str(index)]
-    search, bare = [], []
-    for turn in range(UNTIMED_ROUNDS + ROUNDS):
-        taken = _seconds(command), _seconds(BARE)
-        if turn >= UNTIMED_ROUNDS:
-            search.append(taken[0])
-            bare.append(taken[1])
-    whole, least = statistics.median(search), statistics.median(bare)
+    whole, least = in_turn(command, BARE, for_children())
     note = f"{whole * 1000:.0f} ms to {least * 1000:.0f} ms of importing click and tantivy"
     return [Figure(name="search, whole process, ratio", value=whole / least, goal=PROCESS_RATIO, note=note)]
+
+
+def in_turn(command: list[str], bare: list[str], environment: dict[str, str]) -> tuple[float, float]:
+    """Start two commands in turn, as a user's shell would, and return the median seconds of each."""
+    rounds = [(_seconds(command, environment), _seconds(bare, environment)) for _ in range(UNTIMED_ROUNDS + ROUNDS)]
+    timed = rounds[UNTIMED_ROUNDS:]
+    return statistics.median(one for one, _ in timed), statistics.median(one for _, one in timed)
 
 
 def main() -> None:
@@ -53,9 +54,9 @@ def _command() -> list[str]:
     return [str(script)] if os.access(script, os.X_OK) else searchkit()
 
 
-def _seconds(command: list[str]) -> float:
+def _seconds(command: list[str], environment: dict[str, str]) -> float:
     began = time.perf_counter()
-    subprocess.run(command, stdout=subprocess.DEVNULL, env=for_children(), check=True)
+    subprocess.run(command, stdout=subprocess.DEVNULL, env=environment, check=True)
     return time.perf_counter() - began
 
 

@@ -15,6 +15,7 @@ from searchkit import __version__, where
 from searchkit.errors import SearchkitError
 from searchkit.mcp import envelope
 from searchkit.resident import client
+from searchkit.resident.forward import SWITCH
 
 # As `typing` has it, which takes a while to import.
 TYPE_CHECKING = False
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
     from searchkit.mcp.here import Here
 
 PATH = "/mcp"
-# Says, for every command, that it is to run by itself.
-SWITCH = "SEARCHKIT_NO_RESIDENT"
 # A process that was started may take so long until it answers; one that falls silent later is left alone for a while.
 START_SECONDS = 10.0
 # It can be connected to long before, within 0.2 s; one that waits for another to leave takes up to 5 s.

@@ -1,14 +1,15 @@
 """One process per index: a lock that is held for life, and that the operating system releases after any death."""
 
 import os
-import sys
 from pathlib import Path
+
+from searchkit.locking import try_lock
 
 
 def hold(path: Path) -> int | None:
     """Take the lock and return its descriptor, which is never closed; None where another process has it."""
     descriptor = os.open(path, os.O_CREAT | os.O_RDWR, 0o600)
-    if not _try_lock(descriptor):
+    if not try_lock(descriptor):
         os.close(descriptor)
         return None
     # For whoever must end a process that does not answer any more.
@@ -24,32 +25,6 @@ def is_held(path: Path) -> bool:
     except FileNotFoundError:
         return False
     try:
-        return not _try_lock(descriptor)
+        return not try_lock(descriptor)
     finally:
         os.close(descriptor)
-
-
-if sys.platform == "win32":
-    import msvcrt
-
-    # Beyond any content, so that others can still read it.
-    _LOCKED_BYTE = 1 << 20
-
-    def _try_lock(descriptor: int) -> bool:
-        os.lseek(descriptor, _LOCKED_BYTE, os.SEEK_SET)
-        try:
-            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
-        except OSError:
-            return False
-        os.lseek(descriptor, 0, os.SEEK_SET)
-        return True
-
-else:
-    import fcntl
-
-    def _try_lock(descriptor: int) -> bool:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return False
-        return True

@@ -56,7 +56,7 @@ def listen(index: Path, port: int) -> str:
 def address(index: Path) -> str | None:
     """Return the address of a loopback port that is open already, or None."""
     door = place.door(index)
-    return f"http://127.0.0.1:{door['port']}/?token={door['token']}" if door else None
+    return place.address(door["port"], door["token"]) if door else None
 
 
 def first_page(index: Path, address: str) -> Path:

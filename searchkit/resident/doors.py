@@ -26,7 +26,9 @@ class Door:
     @property
     def address(self) -> str:
         """The first address to open in a browser, which holds the token."""
-        return f"http://127.0.0.1:{self.port}/?token={self.token}"
+        assert self.port is not None
+        assert self.token is not None
+        return place.address(self.port, self.token)
 
 
 class Doors:

@@ -66,6 +66,11 @@ def door(index: "str | Path") -> "dict[str, Any] | None":
         return None
 
 
+def address(port: int, token: str) -> str:
+    """Return the first address to open in a browser, which holds the token."""
+    return f"http://127.0.0.1:{port}/?token={token}"
+
+
 def _runtime_directory() -> str:
     """Make a directory of the user's own below the one for sockets, or below that for temporary files."""
     parent = os.environ.get("XDG_RUNTIME_DIR")

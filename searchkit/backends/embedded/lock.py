@@ -1,7 +1,6 @@
 """One writer at a time: a lock that the operating system releases when its holder dies."""
 
 import os
-import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -9,6 +8,7 @@ from datetime import datetime
 from pathlib import Path
 
 from searchkit.errors import IndexBusy, IndexUnwritable
+from searchkit.locking import try_lock
 
 # How often a waiting writer looks again.
 RETRY_SECONDS = 0.2
@@ -23,7 +23,7 @@ def writing(path: Path, wait: bool, on_wait: Callable[[str], None] = lambda hold
         raise IndexUnwritable(f"cannot open {path}: {error.strerror}", "give yourself permission there") from error
     try:
         has_told = False
-        while not _try_lock(descriptor):
+        while not try_lock(descriptor):
             holder = _holder(descriptor)
             if not wait:
                 raise IndexBusy(f"the index is being written by {holder}", "wait for it, or leave out --no-wait")
@@ -45,28 +45,3 @@ def writing(path: Path, wait: bool, on_wait: Callable[[str], None] = lambda hold
 
 def _holder(descriptor: int) -> str:
     return os.pread(descriptor, 1000, 0).decode("utf-8", "replace") or "another process"
-
-
-if sys.platform == "win32":
-    import msvcrt
-
-    # Beyond any content, so that others can still read who holds the lock.
-    _LOCKED_BYTE = 1 << 20
-
-    def _try_lock(descriptor: int) -> bool:
-        os.lseek(descriptor, _LOCKED_BYTE, os.SEEK_SET)
-        try:
-            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
-        except OSError:
-            return False
-        return True
-
-else:
-    import fcntl
-
-    def _try_lock(descriptor: int) -> bool:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return False
-        return True
