@@ -17,10 +17,11 @@ from tests.transcript import Home
 
 
 @pytest.fixture(autouse=True, scope="session")
-def alone() -> Iterator[None]:
-    """Let no command start a process that outlives the tests, unless a test wants just that."""
+def surroundings() -> Iterator[None]:
+    """Let no command start a process that outlives the tests, unless a test wants just that, and all be as wide."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SEARCHKIT_NO_RESIDENT", "1")
+        patch.delenv("COLUMNS", raising=False)
         yield
 
 

@@ -75,7 +75,7 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
         yield opened
 
 
-@pytest.mark.parametrize(("asked", "expected"), ASKED, ids=str)
+@pytest.mark.parametrize(("asked", "expected"), ASKED, ids=[asked for asked, _ in ASKED])
 def test_pattern_means_what_it_says(engine: Engine, asked: str, expected: set[str]) -> None:
     """Exactly the texts are found that match."""
     assert expected == set(texts(engine, asked))

@@ -91,7 +91,9 @@ FILTERED: list[tuple[str, str, set[str]]] = [
 ]
 
 
-@pytest.mark.parametrize(("name", "value", "expected"), FILTERED, ids=str)
+@pytest.mark.parametrize(
+    ("name", "value", "expected"), FILTERED, ids=[f"{name}:{value}" for name, value, _ in FILTERED]
+)
 def test_filter_as_option_and_as_word(ask: Ask, name: str, value: str, expected: set[str]) -> None:
     """An option and the same word in the text find the same, and excluding it finds all the rest."""
     quoted = f'{name}:"{value}"' if " " in value else f"{name}:{value}"

@@ -110,7 +110,7 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
         yield opened
 
 
-@pytest.mark.parametrize(("asked", "expected", "marked"), ASKED, ids=str)
+@pytest.mark.parametrize(("asked", "expected", "marked"), ASKED, ids=[asked for asked, *_ in ASKED])
 def test_signs_mean_what_they_say(engine: Engine, asked: str, expected: set[str], marked: str) -> None:
     """Exactly these texts are found, and the passage marks why."""
     found = every(engine, asked)

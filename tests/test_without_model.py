@@ -109,4 +109,6 @@ def test_hybrid_search_loads_no_torch(home: Home, run: Run, monkeypatch: pytest.
     home.session(SESSION).prompt("the clock of the server is late")
 
     assert [] == loaded(["index"], TORCH)
-    assert ["onnxruntime", "tokenizers", "lancedb"] == loaded(["search", "time", "--mode", "hybrid"], MODELS)
+    assert ["onnxruntime", "tokenizers", "lancedb"] == loaded(
+        ["search", "which machine shows the wrong time", "--mode", "hybrid"], MODELS
+    )
