@@ -103,6 +103,26 @@ def test_conversation_is_folded_in(sample: Site, open_page: Open) -> None:
     expect(first.locator(".thread .hit mark").first).to_be_visible()
 
 
+def test_more_results_follow(site: Site, open_page: Open) -> None:
+    """A page of results is shown, more of them when asked for, below those that are there, until there are no more."""
+    for number in range(45):
+        site.home.session(f"{number:08}-1111-4111-8111-111111111111").prompt(f"lantern {number}")
+    site.open()
+    page = open_page(site, "/?q=lantern")
+    more, results = page.get_by_role("button", name="More results"), page.locator(".result")
+
+    more.wait_for()
+    expect(results).to_have_count(20)
+    first = results.first.get_attribute("data-part")
+    more.click()
+    expect(results).to_have_count(40)
+    more.click()
+
+    expect(results).to_have_count(45)
+    expect(more).to_be_hidden()
+    assert first == results.first.get_attribute("data-part")
+
+
 @pytest.mark.parametrize(("name", "words"), [("sample", "test"), ("corpus", "error")])
 def test_search_is_narrowed(name: str, words: str, request: pytest.FixtureRequest, open_page: Open) -> None:
     """A drag over the histogram and a facet write filters into the words, which give fewer matches each time."""
@@ -176,6 +196,20 @@ def test_keyboard_is_enough(name: str, words: str, request: pytest.FixtureReques
 
     expect(page.locator(".result").first).to_be_visible()
     assert words == words_of(page)
+
+
+def test_keys_are_told_before_anything_is_typed(sample: Site, open_page: Open) -> None:
+    """In the empty field a question mark asks for the keys; in a search it is a sign like any other."""
+    page = open_page(sample)
+    field = page.locator("#words")
+
+    field.press("?")
+    expect(page.locator("#keys")).to_be_visible()
+    page.keyboard.press("Escape")
+    field.press_sequentially("why?")
+
+    expect(field).to_have_value("why?")
+    expect(page.locator("#keys")).to_be_hidden()
 
 
 def test_empty_answer_says_why(sample: Site, open_page: Open) -> None:

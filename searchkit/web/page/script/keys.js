@@ -43,7 +43,9 @@ export function listen({ field, leave, current }) {
             else leave();
             return;
         }
-        if (isTyping(event.target)) return;
+        // A search does not begin with a question mark.
+        const isHelp = event.key === "?" && event.target === field && !field.value;
+        if (isTyping(event.target) && !isHelp) return;
         const action = actions()[event.key];
         // Enter on a link or a button is the browser's own.
         if (!action || (event.key === "Enter" && event.target.closest("a, button, summary, [role=button]"))) return;

@@ -5,7 +5,9 @@ import { anytime, isDated, wanted, without } from "./querytext.js";
 
 // Longer than between two key presses: counting facets takes longer than finding words, and would hold up the next.
 const PAUSE_MS = 220;
-const RESULTS = 20;
+// What fits a screen is asked for first: to find, send and lay out twice as many takes twice the time.
+const SCREENFUL = 7;
+const PAGEFUL = 20;
 // A plain word at the end, long enough to be the beginning of few others.
 const UNFINISHED = /(?:^|\s)[\p{L}\p{N}_]{2,}$/u;
 const FACETS = ["project", "kind", "tool", "branch", "model"];
@@ -13,13 +15,16 @@ const FACETS = ["project", "kind", "tool", "branch", "model"];
 /**
  * Return what searches. It tells `onAnswer`, `onCounts` and `onTrouble`, each only of the newest question.
  *
- * Trouble may come after words were answered; that answer still holds.
+ * An answer is the "first" to a question, the "whole" one, or has "more" than that. Trouble may come after words
+ * were answered; that answer still holds.
  */
 export function liveSearch({ onAnswer, onCounts, onTrouble }) {
     let newest = 0;
     let asking = new AbortController();
     // Unknown until an answer says how much of the index can be found by meaning.
     let hasMeaning = true;
+    // What the whole answer was the answer to.
+    let whole = null;
 
     /** Ask; `pressed` is when the key was pressed, for whoever measures. */
     async function search(words, sort, pressed) {
@@ -30,18 +35,18 @@ export function liveSearch({ onAnswer, onCounts, onTrouble }) {
         const isNewest = () => number === newest;
         let isAnswered = false;
         try {
-            const asked = { sort, limit: RESULTS };
-            const found = await byWords(words, asked, signal);
+            const found = await byWords(words, { sort, limit: SCREENFUL }, signal);
             if (!isNewest()) return;
-            onAnswer(found.answer, { isFirst: true, pressed, asked: found.words, engine: found.engine });
+            onAnswer(found.answer, { step: "first", pressed, asked: found.words, engine: found.engine });
             isAnswered = true;
             await pause(PAUSE_MS);
             if (!isNewest()) return;
             const rest = [counts(found.words, signal).then((counted) => isNewest() && onCounts(counted))];
             // The beginning of a word means nothing yet.
-            if (hasMeaning && sort === "relevance" && found.words === words) {
-                const meant = ask("/v1/search", { ...asked, q: words, mode: "hybrid" }, signal);
-                rest.push(meant.then((answer) => isNewest() && merge(answer, words, pressed)));
+            const isMeant = hasMeaning && sort === "relevance" && found.words === words;
+            if (isMeant || found.answer.results.length === SCREENFUL) {
+                whole = { q: found.words, sort, mode: isMeant ? "hybrid" : "keyword", limit: PAGEFUL };
+                rest.push(complete("whole", isNewest, pressed));
             }
             // Whatever fails, the other may still answer, and would clear away what was said of trouble before it.
             const failed = (await Promise.allSettled(rest)).find((one) => one.status === "rejected");
@@ -51,10 +56,26 @@ export function liveSearch({ onAnswer, onCounts, onTrouble }) {
         }
     }
 
-    /** Tell what was found by meaning as well, where there is any. */
-    function merge(answer, words, pressed) {
+    /** Tell all that fits a page, with what was found by meaning. */
+    async function complete(step, isNewest, pressed) {
+        const { q: asked, limit } = whole;
+        const answer = await ask("/v1/search", whole, asking.signal);
+        if (!isNewest()) return;
         hasMeaning = answer.coverage.embedded > 0;
-        if (hasMeaning) onAnswer(answer, { isFirst: false, pressed, asked: words, engine: answer.took_ms });
+        const hasMore = answer.results.length === limit;
+        onAnswer(answer, { step, pressed, asked, engine: answer.took_ms, hasMore });
+    }
+
+    /** Tell another page of the same answer. */
+    async function more() {
+        const number = newest;
+        const isNewest = () => number === newest;
+        whole = { ...whole, limit: whole.limit + PAGEFUL };
+        try {
+            await complete("more", isNewest, performance.now());
+        } catch (error) {
+            if (isNewest() && !isGivenUp(error)) onTrouble(error, { isAnswered: true });
+        }
     }
 
     /** Give up what is being asked. */
@@ -63,7 +84,7 @@ export function liveSearch({ onAnswer, onCounts, onTrouble }) {
         asking.abort();
     }
 
-    return { search, stop };
+    return { search, more, stop };
 }
 
 /** Search for words; where nothing holds the last one, it may be the beginning of one that is still being typed. */

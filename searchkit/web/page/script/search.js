@@ -10,7 +10,7 @@ import { say } from "./say.js";
 import { ofReading, ofSearch } from "./address.js";
 import { recentSessions } from "./recent.js";
 
-// What fits a screen is shown first: to make and lay out twice as many takes twice the time.
+// What fits a screen is laid out first.
 const SCREENFUL = 7;
 const ORDERS = { relevance: "Best first", newest: "Newest first", oldest: "Oldest first" };
 
@@ -24,6 +24,7 @@ export function searchView(root, { go, retype }) {
         Object.entries(ORDERS).map(([value, label]) => el("option", { value }, label)),
     );
     const trouble = el("div", { class: "trouble" });
+    const more = button("More results", () => live.more(), { class: "further", hidden: true });
     const facets = facetPanel(retype);
     const over = histogram(retype);
     const beginning = el("div", { class: "beginning" });
@@ -34,7 +35,7 @@ export function searchView(root, { go, retype }) {
             "div",
             { class: "search" },
             facets.element,
-            el("div", { class: "column" }, over.element, bar, trouble, list, beginning),
+            el("div", { class: "column" }, over.element, bar, trouble, list, more, beginning),
         ),
     );
     if (matchMedia("(max-width: 60rem)").matches) facets.element.open = false;
@@ -55,6 +56,7 @@ export function searchView(root, { go, retype }) {
         shown = key;
         words = place.words;
         choose(-1);
+        more.hidden = true;
         if (words.trim()) {
             live.search(words, orders.value, pressed);
             return;
@@ -69,12 +71,13 @@ export function searchView(root, { go, retype }) {
         recentSessions(beginning, retype, (id) => ofReading(id));
     }
 
-    function onAnswer(answer, { isFirst, pressed, asked: asking, engine }) {
+    function onAnswer(answer, { step, pressed, asked: asking, engine, hasMore = false }) {
         asked = asking;
+        const isFirst = step === "first";
         beginning.hidden = true;
         bar.hidden = facets.element.hidden = false;
         const number = ++answers;
-        if (isFirst || chosen < 0) refill(list, answer.results.slice(0, SCREENFUL), asked);
+        if (isFirst || (step === "whole" && chosen < 0)) refill(list, answer.results.slice(0, SCREENFUL), asked);
         fill(trouble, notes(answer));
         if (isFirst) byWords = answer.total;
         const near = answer.results.filter(isNear).length;
@@ -82,12 +85,11 @@ export function searchView(root, { go, retype }) {
         const told = near ? `${matches}, and ${count(near)} near in meaning` : matches;
         fill(found, told, el("span", { class: "took" }, ` ${answer.took_ms} ms`));
         say(told);
-        painted(
-            isFirst ? "words" : "meaning",
-            pressed,
-            engine,
-            () => number === answers && extend(list, answer.results, asking),
-        );
+        painted(isFirst ? "words" : step, pressed, engine, () => {
+            if (number !== answers) return;
+            extend(list, answer.results, asking);
+            more.hidden = !hasMore;
+        });
     }
 
     function onCounts(counted) {
@@ -107,8 +109,11 @@ export function searchView(root, { go, retype }) {
     function notes(answer) {
         const lines = answer.notes.map((note) => el("p", { class: "note" }, note));
         for (const [word, alike] of Object.entries(answer.did_you_mean)) {
-            const offers = alike.map((one) => button(one, () => retype(words.replace(word, one)), { class: "quiet" }));
-            lines.push(el("p", { class: "note" }, `Nothing holds \u201c${word}\u201d. Did you mean `, offers, "?"));
+            const offers = alike.map((one) => [
+                button(one, () => retype(words.replace(word, one)), { class: "quiet" }),
+                " ",
+            ]);
+            lines.push(el("p", { class: "note" }, `Nothing holds \u201c${word}\u201d. Did you mean: `, offers));
         }
         if (answer.empty_because === "filtered") {
             lines.push(
