@@ -1,6 +1,7 @@
 // A long list of which only what is near the screen is there: rows come in leaves, and leaves far away are let go.
 
 import { el, fill } from "./dom.js";
+import { refused } from "./refused.js";
 
 // How tall a row is before it was seen: only the scroll bar notices when that is wrong.
 const ROW_PIXELS = 96;
@@ -57,7 +58,7 @@ export function leaves(element, { total, size, first, load, row }) {
             (found) => isStopped || put(leaf, found.rows),
             (error) => {
                 leaf.loading = null;
-                fill(leaf.holder, el("p", { class: "note error" }, `${error.message} ${error.hint ?? ""}`));
+                fill(leaf.holder, refused(error));
             },
         );
         return leaf.loading;

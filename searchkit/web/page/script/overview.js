@@ -7,6 +7,7 @@ import { bins } from "./bins.js";
 import { amount, count } from "./times.js";
 import { ofSearch } from "./address.js";
 import { lastPart } from "./paths.js";
+import { refused } from "./refused.js";
 
 const MOST_BARS = 90;
 const MOST_NAMES = 12;
@@ -37,7 +38,7 @@ export function overviewView(root) {
                     ),
                 );
         } catch (error) {
-            fill(root, el("p", { class: "note error" }, `${error.message} ${error.hint ?? ""}`));
+            fill(root, refused(error));
         }
     }
 

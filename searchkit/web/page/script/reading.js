@@ -8,6 +8,7 @@ import { ofReading } from "./address.js";
 import { rowElement } from "./rows.js";
 import { say } from "./say.js";
 import { sessionTree } from "./tree.js";
+import { refused } from "./refused.js";
 
 const ROWS = 40;
 
@@ -39,7 +40,7 @@ export function readingView(root, { go, back }) {
             if (asked.shows === "tree") await sessionTree(body(), reading, asked);
             else lay();
         } catch (error) {
-            if (key === shown) fill(root, el("p", { class: "note error" }, `${error.message} ${error.hint ?? ""}`));
+            if (key === shown) fill(root, refused(error));
         }
     }
 

@@ -5,6 +5,7 @@ import { ask } from "./feed.js";
 import { ago, count, hour } from "./times.js";
 import { oneLine } from "./harmless.js";
 import { lastPart } from "./paths.js";
+import { refused } from "./refused.js";
 
 const SESSIONS = 15;
 const EXAMPLES = [
@@ -56,6 +57,6 @@ export async function recentSessions(element, retype, addressOf) {
             ),
         );
     } catch (error) {
-        fill(element, el("p", { class: "note error" }, `${error.message} ${error.hint ?? ""}`));
+        fill(element, refused(error));
     }
 }

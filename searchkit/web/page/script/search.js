@@ -9,6 +9,7 @@ import { count } from "./times.js";
 import { say } from "./say.js";
 import { ofReading, ofSearch } from "./address.js";
 import { recentSessions } from "./recent.js";
+import { refused } from "./refused.js";
 
 // What fits a screen is laid out first.
 const SCREENFUL = 7;
@@ -102,7 +103,7 @@ export function searchView(root, { go, retype }) {
             fill(list);
             fill(trouble);
         }
-        trouble.append(el("p", { class: "note error" }, `${error.message} ${error.hint ?? ""}`));
+        trouble.append(refused(error));
         say(error.message);
     }
 

@@ -2,6 +2,7 @@
 
 import { button, el } from "./dom.js";
 import { count } from "./times.js";
+import { refused } from "./refused.js";
 
 /** Make the row of folded steps; `said` shows what each of them says. */
 export function stepsRow(row, number, context, said) {
@@ -40,7 +41,7 @@ export function stepsRow(row, number, context, said) {
                 inside.append(offer);
             }
         } catch (error) {
-            inside.append(el("p", { class: "note error" }, `${error.message} ${error.hint ?? ""}`));
+            inside.append(refused(error));
         }
     }
 
