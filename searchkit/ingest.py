@@ -1,15 +1,15 @@
 """Brings a backend up to date with a source: changes become parts, parts become batches."""
 
-import ctypes
 import gc
 import logging
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 
 import msgspec
 
 from searchkit.backends.base import Backend, Entry
+from searchkit.heap import give_back_now
 from searchkit.reader import batches, batches_from_elsewhere
 from searchkit.sources.base import Source
 
@@ -67,7 +67,8 @@ def ingest(
             if on_progress is not None:
                 on_progress(summary.progress(batch))
         backend.settle()
-    _give_back_memory()
+    # So that indexing words begins as small as a new process.
+    give_back_now()
     backend.follow(_reported(on_progress))
     return summary.freeze()
 
@@ -90,12 +91,6 @@ def _no_collection() -> Iterator[None]:
     finally:
         if was_enabled:
             gc.enable()
-
-
-def _give_back_memory() -> None:
-    """Hand what batches needed back to the system, so that indexing words begins as small as a new process."""
-    with suppress(OSError, AttributeError):
-        ctypes.CDLL(None).malloc_trim(0)
 
 
 class _Summary:

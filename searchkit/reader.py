@@ -22,6 +22,7 @@ import msgspec
 
 from searchkit.backends.base import Batch, Entry, Prepared
 from searchkit.errors import SourceError
+from searchkit.heap import give_back
 from searchkit.parts import split
 from searchkit.sources.base import Source
 from searchkit.sources.claude import ClaudeSource
@@ -103,6 +104,7 @@ def batches_from_elsewhere(
 def main() -> None:
     """Be the other process."""
     gc.disable()
+    give_back()
     # Ctrl-C reaches both processes; the one that writes decides when to stop.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:

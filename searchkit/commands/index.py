@@ -7,6 +7,7 @@ from searchkit.commands.options import common, root_option
 from searchkit.commands.printing import complain, print_json, print_lines, say, warn
 from searchkit.engine import Engine
 from searchkit.errors import SourceError
+from searchkit.heap import give_back
 from searchkit.ingest import Summary
 from searchkit.progress import Bar
 from searchkit.render import json, terminal
@@ -42,6 +43,7 @@ def index(
     no_wait: bool,
 ) -> int:
     """Bring the index up to date."""
+    give_back()
     with Engine(index, roots, model) as engine:
         if watch:
             return _watch(engine, as_json, not no_vectors)

@@ -39,8 +39,10 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     if not chosen.foreground:
         _detach()
     # Takes a third of a second; clients can connect meanwhile, and wait.
+    from searchkit.heap import give_back
     from searchkit.resident.serving import serve
 
+    give_back()
     # Whoever answers should not wait long for threads that compute: each keeps Python's one lock for so long.
     sys.setswitchinterval(SWITCH_SECONDS)
     status = serve(index, tuple(chosen.root), listening, chosen.port)
