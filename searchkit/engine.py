@@ -20,7 +20,7 @@ from searchkit.dates import LOCAL
 from searchkit.errors import IndexDamaged, IndexMissing, IndexModel, ModelFault, SourceError, UsageError
 from searchkit.models import Models
 from searchkit.query import understand
-from searchkit.questions import Condition, Filter, Mode, Query
+from searchkit.questions import Condition, Filter, Mode, Query, one_of
 from searchkit.recipe import RECIPE, Recipe, trusting
 from searchkit.results import Answer, Status
 from searchkit.retrieve import retrieve
@@ -134,11 +134,11 @@ class Engine:
         limit: int = 10,
         *,
         filters: Iterable[tuple[str, str]] = (),
-        order: Order = Order.RELEVANCE,
+        order: Order | str = Order.RELEVANCE,
         is_grouped: bool = True,
         turns: int = 1,
         facets: Sequence[str] = (),
-        mode: Mode = Mode.HYBRID,
+        mode: Mode | str = Mode.HYBRID,
         reranker: str = "",
     ) -> Answer:
         """Find what answers a question, best first; words are read as on the command line.
@@ -147,6 +147,7 @@ class Engine:
         the answer says why, unless meaning alone was wanted. A reranker is a cross-encoder by name or path;
         where it cannot be had, the answer comes without it and says why.
         """
+        order, mode = one_of(Order, order), one_of(Mode, mode)
         judge, unjudged = self._models.judge(reranker)
         query = words if isinstance(words, Query) else understand(words, now=datetime.now(LOCAL), filters=filters)
 

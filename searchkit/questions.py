@@ -1,8 +1,13 @@
 """The nouns that questions are made of."""
 
 from enum import StrEnum
+from typing import TypeVar
 
 import msgspec
+
+from searchkit.errors import UsageError
+
+Choice = TypeVar("Choice", bound=StrEnum)
 
 
 class Match(StrEnum):
@@ -21,6 +26,15 @@ class Mode(StrEnum):
     HYBRID = "hybrid"
     KEYWORD = "keyword"
     SEMANTIC = "semantic"
+
+
+def one_of(choices: type[Choice], said: str) -> Choice:
+    """Take a choice by its name."""
+    try:
+        return choices(said)
+    except ValueError:
+        name = choices.__name__.lower()
+        raise UsageError(f"{said!r} is not a {name}", f"use one of {', '.join(choices)}") from None
 
 
 class Term(msgspec.Struct, frozen=True, kw_only=True):
