@@ -16,7 +16,9 @@ def main() -> "NoReturn":
         status = 130
     if status is None:
         from searchkit.cli import main as run_here
+        from searchkit.unneeded import spare
 
+        spare()
         run_here()
     sys.exit(status)
 

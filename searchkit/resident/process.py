@@ -41,8 +41,10 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     # Takes a third of a second; clients can connect meanwhile, and wait.
     from searchkit.heap import give_back
     from searchkit.resident.serving import serve
+    from searchkit.unneeded import spare
 
     give_back()
+    spare()
     # Whoever answers should not wait long for threads that compute: each keeps Python's one lock for so long.
     sys.setswitchinterval(SWITCH_SECONDS)
     status = serve(index, tuple(chosen.root), listening, chosen.port)
