@@ -81,8 +81,10 @@ PassOver = Callable[[str, str], None]
 
 def found(root: Path, pass_over: PassOver = lambda path, why: None) -> Iterator[Found]:
     """Yield every file below `root` that can hold something to search; tell of what cannot be looked at, and why."""
-    for path, shape in _files(str(root / "projects"), str(root.resolve()), pass_over):
-        origin = _in_project(Path(path).relative_to(root / "projects").parts)
+    projects = str(root / "projects")
+    for path, shape in _files(projects, str(root.resolve()), pass_over):
+        # Not by `pathlib`, which takes longer than the operating system takes to list them.
+        origin = _in_project(path[len(projects) + 1 :].split(os.sep))
         if origin is not None:
             yield Found(path=path, shape=shape, origin=origin)
     yield from _beside_projects(root, pass_over)
@@ -118,7 +120,7 @@ def is_home_of(directory: str, cwd: str) -> bool:
     return directory == name or (len(name) > CUT_NAME and directory.startswith(name[:CUT_NAME] + "-"))
 
 
-def _in_project(parts: tuple[str, ...]) -> Origin | None:
+def _in_project(parts: Sequence[str]) -> Origin | None:
     """Classify a file by its path below `projects/`."""
     name, project = parts[-1], parts[0] if len(parts) > 1 else None
     session = next((part for part in parts[1:-1] if _UUID.fullmatch(part)), None)
@@ -162,7 +164,7 @@ def _beside_projects(root: Path, pass_over: PassOver) -> Iterator[Found]:
         else:
             pass_over(history, LINK_OUT)
     for path, shape in _files(str(root / "todos"), str(root.resolve()), pass_over, depth=1):
-        session, _, agent = Path(path).stem.partition("-agent-")
+        session, _, agent = os.path.basename(path).removesuffix(".json").partition("-agent-")
         if path.endswith(".json"):
             origin = Origin(
                 kind=FileKind.TODO,
