@@ -8,12 +8,14 @@ import msgspec
 from searchkit import dates
 from searchkit.errors import UsageError
 from searchkit.questions import FILTERS, STATES, Condition, Filter, Period, Span
-from searchkit.types import Kind, Role
+from searchkit.types import Kind, Language, Role
 
 DATES = ("after", "before", "on")
 NAMES = (*FILTERS, *DATES)
+# Shorter names.
+ALIASES = {"lang": "language"}
 # Filters of which one value may list several, with commas; elsewhere a comma may be part of a name.
-_LISTS = ("kind", "role", "tool", "is")
+_LISTS = ("kind", "role", "language", "tool", "is")
 
 
 class Given(msgspec.Struct, frozen=True, kw_only=True):
@@ -38,14 +40,21 @@ def read(name: str, value: str, now: datetime, *, is_excluded: bool = False) -> 
 
 def read_option(name: str, value: str, now: datetime) -> Given:
     """Read a filter that was given as an option, where it must make sense; a leading `-` excludes."""
-    if name.casefold() not in NAMES:
-        raise UsageError(f"{name} is not a filter", f"Use one of {', '.join(NAMES)}.")
-    name, is_excluded = name.casefold(), value.startswith("-")
+    typed, name = name, full_name(name)
+    if name not in NAMES:
+        raise UsageError(f"{typed} is not a filter", f"Use one of {', '.join(NAMES)}.")
+    is_excluded = value.startswith("-")
     value = value.removeprefix("-").strip()
     given = read(name, value, now, is_excluded=is_excluded)
     if given is None:
         raise UsageError(f"{name}:{value} {refusal(name)}", "To look for it as words, write it inside the query.")
     return given
+
+
+def full_name(typed: str) -> str:
+    """Return the name of the filter that is meant, in small letters."""
+    name = typed.casefold()
+    return ALIASES.get(name, name)
 
 
 def refusal(name: str) -> str:
@@ -97,7 +106,12 @@ def _spellings(values: Iterable[str], others: dict[str, str]) -> dict[str, str]:
     return named | {f"{typed}s": meant for typed, meant in named.items()}
 
 
-_NOUNS = {"kind": "a kind of part", "role": "a role", "is": "a state of a part"}
+_NOUNS = {
+    "kind": "a kind of part",
+    "role": "a role",
+    "language": "a language that texts are told apart by",
+    "is": "a state of a part",
+}
 _OTHER_KINDS = {
     "call": Kind.TOOL_CALL.value,
     "tool_use": Kind.TOOL_CALL.value,
@@ -109,5 +123,8 @@ _OTHER_KINDS = {
 _SPELLINGS = {
     "kind": _spellings([kind.value for kind in Kind], _OTHER_KINDS),
     "role": _spellings([role.value for role in Role], {}),
+    "language": {
+        spelling: language.value for language in Language for spelling in (language.value, language.name.lower())
+    },
     "is": _spellings(STATES, {}),
 }

@@ -3,11 +3,15 @@
 import hashlib
 
 from searchkit.clean import clean
+from searchkit.language import language_of
 from searchkit.types import Kind, Part, Record
 
 # Texts of these kinds are one text however they were kept: a prompt, the history line of it, and
 # the command it turned out to be.
 _TYPED = frozenset({Kind.PROMPT, Kind.HISTORY, Kind.COMMAND})
+# What people and models write; other texts are what programs say. The kinds above are among them together, so that a
+# text is in the same language wherever it is kept.
+_PROSE = _TYPED | {Kind.TEXT, Kind.THINKING, Kind.SUMMARY, Kind.TITLE, Kind.PLAN, Kind.MEMORY, Kind.TODO}
 _CLASSES = {kind: b"typed" if kind in _TYPED else kind.encode() for kind in Kind}
 
 
@@ -29,6 +33,7 @@ def split(record: Record) -> list[Part]:
                     call=block.call,
                     is_error=block.is_error,
                     fields=block.fields,
+                    language=language_of(text) if block.kind in _PROSE else None,
                 )
             )
     return parts

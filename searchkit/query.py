@@ -13,7 +13,7 @@ import msgspec
 
 from searchkit import dates
 from searchkit.clean import clean
-from searchkit.filters import NAMES, Given, combine, read, read_option, refusal
+from searchkit.filters import ALIASES, NAMES, Given, combine, full_name, read, read_option, refusal
 from searchkit.questions import Clause, Condition, Filter, Match, Period, Query, Term
 from searchkit.render.plain import stamp
 
@@ -144,7 +144,7 @@ def _signed_by_words(chunks: list[_Chunk]) -> Iterator[_Chunk]:
             is_excluding = False
 
 
-_NAME = rf"(?P<name>{'|'.join(NAMES)})"
+_NAME = rf"(?P<name>{'|'.join((*NAMES, *ALIASES))})"
 # What opens and closes a phrase, in several languages.
 _QUOTED = '"[^"]*"|“[^“”]*”|„[^„“”]*[“”]|«[^«»]*»|「[^「」]*」'
 _QUOTED_CHUNK = re.compile(rf"(?P<sign>[-+]?)(?:{_NAME}:)?(?P<quoted>{_QUOTED})[,.;:!?)\]}}]*(?!\S)", re.IGNORECASE)
@@ -174,7 +174,7 @@ def _quoted(line: str, start: int) -> _Chunk | None:
     found = _QUOTED_CHUNK.match(line, start)
     if found is None:
         return None
-    name, text = (found["name"] or "").casefold(), found["quoted"][1:-1].strip()
+    name, text = full_name(found["name"] or ""), found["quoted"][1:-1].strip()
     if name and not text:
         return None
     return _Chunk(typed=found[0], text=text, sign=found["sign"], name=name, match=Match.PHRASE)
@@ -194,7 +194,7 @@ def _filter_or_word(typed: str) -> _Chunk:
     asked = _FILTER_CHUNK.fullmatch(typed)
     value = asked["value"].rstrip(",;?!") if asked is not None else ""
     if asked is not None and value:
-        return _Chunk(typed=typed, text=value, sign=asked["sign"], name=asked["name"].casefold())
+        return _Chunk(typed=typed, text=value, sign=asked["sign"], name=full_name(asked["name"]))
     signed = _SIGNED.fullmatch(typed)
     sign, text = (signed["sign"], signed["rest"]) if signed is not None else ("", typed)
     for expression, match in ((_PREFIX, Match.PREFIX), (_FUZZY, Match.FUZZY)):

@@ -37,6 +37,33 @@ class Role(StrEnum):
     SYSTEM = "system"
 
 
+class Language(StrEnum):
+    """What a text is written in, of those that can be told apart; English first, as most texts are."""
+
+    ENGLISH = "en"
+    CHINESE = "zh"
+    JAPANESE = "ja"
+    KOREAN = "ko"
+    FRENCH = "fr"
+    GERMAN = "de"
+    SPANISH = "es"
+    PORTUGUESE = "pt"
+    ITALIAN = "it"
+    DUTCH = "nl"
+    POLISH = "pl"
+    SWEDISH = "sv"
+    TURKISH = "tr"
+    VIETNAMESE = "vi"
+    RUSSIAN = "ru"
+    UKRAINIAN = "uk"
+    ARABIC = "ar"
+    PERSIAN = "fa"
+    HEBREW = "he"
+    HINDI = "hi"
+    THAI = "th"
+    GREEK = "el"
+
+
 class Standing(IntEnum):
     """How directly a record holds its text; of equal texts in one session the lowest standing is shown.
 
@@ -127,7 +154,7 @@ class Record(msgspec.Struct, frozen=True, kw_only=True, gc=False, array_like=Tru
 
 
 class Part(msgspec.Struct, frozen=True, kw_only=True, gc=False, array_like=True):
-    """One searchable thing: a block with clean text."""
+    """One searchable thing: a block with clean text, and the language of that where it is prose and can be told."""
 
     uuid: str
     block: int
@@ -139,6 +166,7 @@ class Part(msgspec.Struct, frozen=True, kw_only=True, gc=False, array_like=True)
     call: str | None = None
     is_error: bool = False
     fields: tuple[Field, ...] = ()
+    language: Language | None = None
 
 
 # The name of the fact that a call has a result, where that result is blank and makes no part.

@@ -121,7 +121,7 @@ def test_nothing_is_coloured_for_a_program(run: Run, home: Home, monkeypatch: py
 
 ANSWER = {"query", "coverage", "total", "took_ms", "results", "empty_because"}
 MORE = {"hidden_by_filters", "unseen", "missing", "did_you_mean", "notes"}
-SHOWN = {"uuid", "part", "role", "kind", "tool", "is_error", "timestamp", "snippet", "highlights"}
+SHOWN = {"uuid", "part", "role", "kind", "tool", "language", "is_error", "timestamp", "snippet", "highlights"}
 RESULT = {"rank", "score", "channels", "session", "agent", "also_in", "project", "title", "branch", "model", "thread"}
 TURN = {"uuid", "role", "kind", "tool", "timestamp", "text", "hit"}
 
@@ -161,7 +161,7 @@ def test_values_for_programs(engine: Engine) -> None:
         "title": LONG_TITLE,
     }
     expected |= {"branch": "fix/lamp", "model": "claude-opus-4-6", "role": "assistant", "kind": "text", "tool": None}
-    expected |= {"timestamp": "2026-03-01T10:00:06.000Z", "is_error": False}
+    expected |= {"timestamp": "2026-03-01T10:00:06.000Z", "is_error": False, "language": "en"}
     expected |= {"resume": f"cd /home/mira/src/shop && claude --resume {SESSION}"}
     assert expected == {name: result[name] for name in expected}
 

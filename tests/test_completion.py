@@ -29,7 +29,7 @@ def indexed_shop(home: Home, run: Run) -> Run:
     shop = home.session(SESSION, branch="fix/slow")
     shop.call("Bash", {"command": "ls"})
     shop.call("mcp__github__search", {"q": "x"})
-    home.session(OTHER, cwd="/home/mira/src/ship\nwreck", model="claude-haiku-4-5").text("hello")
+    home.session(OTHER, cwd="/home/mira/src/ship\nwreck", model="claude-haiku-4-5").text("hello to you")
     run("index")
     return run
 
@@ -47,6 +47,7 @@ def indexed_shop(home: Home, run: Run) -> Run:
         (["sessions", "--model", "claude-h"], ["claude-haiku-4-5"]),
         (["sessions", "--kind", "th"], ["thinking"]),
         (["sessions", "--role", "a"], ["assistant"]),
+        (["sessions", "--language", ""], ["en"]),
         (["sessions", "--is", "e"], ["error"]),
         (["resume", "2"], [OTHER]),
         (["stats", "--by", "m"], ["month", "model"]),

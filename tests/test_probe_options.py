@@ -21,7 +21,7 @@ def write(home: Home) -> None:
     shop = home.session(SESSION, branch="fix/lamp")
     shop.line({"type": "custom-title", "customTitle": "Lights of the shop", "sessionId": SESSION})
     shop.prompt("lantern asked")
-    shop.thinking("lantern thought")
+    shop.thinking("why is the lantern where it was thought")
     call = shop.call("Edit", {"file_path": "/home/mira/src/shop/lamp.py", "new_string": "lantern called"})
     shop.result(call, "lantern failed", is_error=True)
     shop.compact("lantern summed")
@@ -32,7 +32,7 @@ def write(home: Home) -> None:
     web.text("lantern answered lantern lantern", timestamp="2026-04-10T12:00:01Z")
     web.call("mcp__github__search", {"query": "lantern searched"}, timestamp="2026-04-10T12:00:02Z")
     home.session(THIRD, cwd="/home/mira/src/old").prompt("lantern ancient", timestamp="2025-01-10T12:00:00Z")
-    home.plan("brave", "lantern planned")
+    home.plan("brave", "la lantern dans le plan planned")
 
 
 @pytest.fixture(scope="module")
@@ -79,6 +79,9 @@ FILTERED: list[tuple[str, str, set[str]]] = [
     ("kind", "thinking,summary", {"thought", "summed"}),
     ("kind", "plan", {"planned"}),
     ("role", "assistant", {"thought", "called", "delegated", "answered", "searched", "planned"}),
+    ("language", "en", {"thought"}),
+    ("language", "French", {"planned"}),
+    ("language", "fr,en", {"thought", "planned"}),
     ("model", "haiku", {"answered", "searched"}),
     ("file", "lamp.py", {"called", "failed"}),
     ("title", "of the shop", SHOP),

@@ -12,7 +12,7 @@ from searchkit import dates, query
 from searchkit.clean import clean
 from searchkit.errors import UsageError
 from searchkit.questions import Clause, Condition, Filter, Match, Period, Query, Span
-from searchkit.types import Kind
+from searchkit.types import Kind, Language
 
 NOW = datetime(2026, 4, 15, 14, 30, tzinfo=ZoneInfo("Europe/Paris"))
 # How a test writes a term that is no plain word.
@@ -99,6 +99,14 @@ FILTERS = [
     ("kind:Prompts kind:call kind:tool_use", [Filter(name="kind", values=("prompt", "tool_call"))]),
     ("kind:result kind:summaries kind:tool-results", [Filter(name="kind", values=("tool_result", "summary"))]),
     ("role:user,Assistant", [Filter(name="role", values=("user", "assistant"))]),
+    ("language:fr lang:German Lang:EN", [Filter(name="language", values=("fr", "de", "en"))]),
+    (
+        "-language:en lang:fr,japanese",
+        [
+            Filter(name="language", values=("en",), is_excluded=True),
+            Filter(name="language", values=("fr", "ja")),
+        ],
+    ),
     ("is:error is:sidechains", [Filter(name="is", values=("error", "sidechain"))]),
     (
         "session:0a1b agent:x branch:main model:opus",
@@ -117,11 +125,16 @@ TAKEN_FOR_WORDS = [
     ("kind:prompt,poem", "kind:prompt,poem was read as words: "),
     ("role:button", "role:button was read as words: it is not a role; use one of user, assistant, system"),
     ("is:not", "is:not was read as words: it is not a state of a part; use one of error, sidechain, summary"),
+    (
+        "lang:python",
+        "lang:python was read as words: it is not a language that texts are told apart by; use one of en, ",
+    ),
     ("on:click", "on:click was read as words: it is not a date; use forms such as 2026-03-01, "),
     ("after:2026-02-30", "after:2026-02-30 was read as words: it is not a date; "),
     ("/[[:alpha:]]/", "/[[:alpha:]]/ was read as words: it is not a regular expression that can be read"),
     ("/(a+))/", "/(a+))/ was read as words: it is not a regular expression that can be read"),
 ]
+NO_LANGUAGE = "is not a language that texts are told apart by"
 STACK_TRACE = "\n".join(
     ["Traceback (most recent call last):"]
     + [f'  File "/srv/app/module_{number}.py", line {number}, in <module>' for number in range(200)]
@@ -185,6 +198,8 @@ def test_filter_that_makes_no_sense_is_words(text: str, note: str) -> None:
         ("kind", "poem", f"kind:poem is not a kind of part; use one of {', '.join(Kind)}"),
         ("kind", "-poem", f"kind:poem is not a kind of part; use one of {', '.join(Kind)}"),
         ("role", "button", "role:button is not a role; use one of user, assistant, system"),
+        ("language", "fi", f"language:fi {NO_LANGUAGE}; use one of {', '.join(Language)}"),
+        ("lang", "Elvish", f"language:Elvish {NO_LANGUAGE}; use one of {', '.join(Language)}"),
         ("is", "", "is: is not a state of a part; use one of error, sidechain, summary"),
         ("after", "soon", f"after:soon is not a date; use forms such as {', '.join(dates.EXAMPLES)}"),
         ("project", "", "project: has no value"),

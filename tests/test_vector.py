@@ -268,7 +268,7 @@ def test_row_of_another_text_is_taken_out(index: Path) -> None:
 
 def random_rows(numbers: range, matrix: NDArray[np.float32]) -> "pyarrow.Table":
     """Make rows for numbered parts, three kinds in turn."""
-    said = {n: Description(n, n % 3, 0, n // 50, 0, 1, 0, 0, 1_000 * n, n) for n in numbers}
+    said = {n: Description(n, n % 3, 0, n // 50, 0, 1, 0, 0, 1, 1_000 * n, n) for n in numbers}
     return rows([Vector(key=n, values=matrix[n]) for n in numbers], said)
 
 

@@ -123,7 +123,8 @@ def _add(table: "Vectors", matrix: "NDArray[np.float32]", start: int, end: int) 
     from searchkit.backends.embedded.described import Description, rows
 
     said = {
-        part: Description(part, part % 5, 0, part // 100, 0, 1, 0, 0, 1_000 * part, part) for part in range(start, end)
+        part: Description(part, part % 5, 0, part // 100, 0, 1, 0, 0, 1, 1_000 * part, part)
+        for part in range(start, end)
     }
     table.add(rows([Vector(key=part, values=matrix[part]) for part in said], said))
 

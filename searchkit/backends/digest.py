@@ -38,7 +38,7 @@ def _part(stored: Stored) -> str:
     part = stored.part
     text = hashlib.blake2b(part.text.encode(), digest_size=DIGEST_BYTES).hexdigest()
     fields = (stored.id, part.block, part.kind, part.role, text, part.tool, part.call, part.is_error, part.fields)
-    return _written((*fields, stored.repeats))
+    return _written((*fields, part.language, stored.repeats))
 
 
 def _place(place: Place) -> tuple[str, int, str, str]:

@@ -24,6 +24,7 @@ FILTERS = {
     "tool": "A tool's name, or the server that offers it.",
     "kind": "A kind of part: prompt, text, thinking, tool_call, ...",
     "role": "Who speaks: user, assistant or system.",
+    "language": "What a text is written in: en, fr, zh, ..., or english, french, chinese, ...",
     "model": "Any part of a model's name.",
     "file": "Any part of the path of a file that was touched.",
     "title": "Any part of a session's title.",

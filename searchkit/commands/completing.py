@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 # Sessions that are offered, the newest.
 MOST_SESSIONS = 30
 _FIXED = {"kind": [kind.value for kind in Kind], "role": [role.value for role in Role], "is": list(STATES)}
-_INDEXED = ("project", "branch", "model", "tool", "agent")
+_INDEXED = ("project", "branch", "model", "tool", "agent", "language")
 
 
 def complete_filter(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:

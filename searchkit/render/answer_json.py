@@ -84,6 +84,7 @@ def _shown(shown: Shown) -> Fields:
         "role": stored.part.role.value,
         "kind": stored.part.kind.value,
         "tool": stored.part.tool,
+        "language": stored.part.language,
         "is_error": stored.part.is_error,
         "timestamp": stamp(stored.link.time),
         "snippet": shown.passage.text,

@@ -58,6 +58,7 @@ _SHOWN: Mapping[str, Schema] = {
     "role": TEXT,
     "kind": TEXT,
     "tool": MAYBE_TEXT,
+    "language": MAYBE_TEXT,
     "is_error": FLAG,
     "timestamp": TIME,
     "snippet": TEXT,

@@ -123,6 +123,22 @@ def test_more_results_follow(site: Site, open_page: Open) -> None:
     assert first == results.first.get_attribute("data-part")
 
 
+def test_language_is_shown_by_its_name(sample: Site, open_page: Open) -> None:
+    """The facet says what people call a language, writes its code, and knows either when it was typed."""
+    page = open_page(sample, "/?q=webhook")
+    assert "en" == facet(page, "language")
+    english = page.locator("[data-facet=language] .value")
+    expect(english.locator(".label")).to_have_text("English")
+
+    english.click()
+    expect(page.locator("#words")).to_have_value("webhook language:en")
+    page.locator("#words").fill("webhook lang:English")
+    expect(page.locator("[data-facet=language] .value[aria-pressed=true] .label")).to_have_text("English")
+    english.click()
+
+    expect(page.locator("#words")).to_have_value("webhook")
+
+
 @pytest.mark.parametrize(("name", "words"), [("sample", "test"), ("corpus", "error")])
 def test_search_is_narrowed(name: str, words: str, request: pytest.FixtureRequest, open_page: Open) -> None:
     """A drag over the histogram and a facet write filters into the words, which give fewer matches each time."""

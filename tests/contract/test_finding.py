@@ -26,7 +26,7 @@ MAIN, OTHER = Context(cwd="/src/shop", branch="main", model="opus-4"), Context(c
 
 
 def filled(backend: Backend) -> Backend:
-    """Write three sessions with an agent, a fork, an error, a document and repeats; every word is a plain one."""
+    """Write three sessions: an agent, a fork, an error, a document, repeats, two languages; every word is plain."""
     touched = [Touch(path="/src/shop/engine.py", action="edit")]
     call = record(2, 2, "amber basalt", kind=Kind.TOOL_CALL, tool="mcp__github__search", call="t1", touches=touched)
     failed = record(3, 3, "amber zinc", kind=Kind.TOOL_RESULT, tool="Bash", call="t2", is_error=True, context=OTHER)
@@ -34,6 +34,11 @@ def filled(backend: Backend) -> Backend:
     of_a = [fact("project", "/src/shop"), fact("custom-title", "The amber room")]
     of_a += [fact("agent-type", "Explore", agent="x77")]
     of_b = [fact("project", "/src/app", session=B), fact("ai-title", "Stones", session=B)]
+    spoken = [
+        record(30, 2, "le zinc est dans la mine avec amber", session=C, context=MAIN),
+        record(31, 3, "the amber is under the delta", kind=Kind.TEXT, session=C),
+        record(32, 4, "this is what the zinc says", kind=Kind.TOOL_RESULT, tool="Bash", session=C),
+    ]
     return told(
         backend,
         transcript("a", record(1, 1, "amber basalt coral", "delta", context=MAIN), call, failed, facts=of_a),
@@ -41,7 +46,7 @@ def filled(backend: Backend) -> Backend:
         agent("x77", record(4, 1, "coral basalt amber", kind=Kind.TEXT, agent="x77", is_sidechain=True)),
         transcript("b", fork, record(6, 2, "zinc amberoid", kind=Kind.SUMMARY, session=B), facts=of_b),
         transcript("b", record(7, 3, "Amber, BASALT; coral_delta", session=B, context=OTHER), checkpoint=b"3"),
-        transcript("c", record(8, 1, "zinc delta Ämber", session=C, time=None)),
+        transcript("c", record(8, 1, "zinc delta Ämber", session=C, time=None), *spoken),
         document("todo", record(20, 1, "delta zinc zinc", kind=Kind.TODO, session=A)),
     )
 
@@ -74,6 +79,7 @@ FILTERS: list[Filter | Period] = [
     wants("kind", "todo", "summary"), wants("role", "user"), wants("role", "assistant"), wants("model", "opus"),
     wants("file", "engine.py"), wants("title", "AMBER"), wants("title", "stones"), wants("is", "error"),
     wants("is", "sidechain"), wants("is", "summary"), wants("is", "error", "summary"),
+    wants("language", "en"), wants("language", "FR"), wants("language", "en", "fr"), wants("language", "de"),
 ]  # fmt: skip
 PERIODS: list[Filter | Period] = [
     during((2_000, None)), during((None, 2_000)), during((2_000, 2_001)), during((None, 1_001), (6_000, None)),
@@ -140,7 +146,22 @@ def test_same_order_in_time(pair: Sequence[Backend]) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["project", "session", "title", "branch", "model", "tool", "kind", "role", "agent", "is", "month", "day"]
+    "name",
+    [
+        "project",
+        "session",
+        "title",
+        "branch",
+        "model",
+        "tool",
+        "kind",
+        "role",
+        "language",
+        "agent",
+        "is",
+        "month",
+        "day",
+    ],
 )
 @pytest.mark.parametrize("words", ["amber", "zinc", "", "nowhere"])
 def test_same_facets(pair: Sequence[Backend], name: str, words: str) -> None:
@@ -157,10 +178,11 @@ def state(backend: EmbeddedBackend) -> list[object]:
         for condition in [None, *REWRITTEN]:
             query = asked(word, *([] if condition is None else [condition]))
             told.append((word, str(condition), sorted(found(backend, query))))
-    told += [sorted(backend.facets(asked(""), name).items()) for name in ("session", "kind", "tool", "agent", "is")]
+    told += [sorted(backend.facets(asked(""), name).items()) for name in REWRITTEN_FACETS]
     return [*told, backend.reach()]
 
 
+REWRITTEN_FACETS = ("session", "kind", "tool", "agent", "language", "is")
 REWRITTEN: list[Filter | Period] = [
     wants("session", A),
     wants("session", B),

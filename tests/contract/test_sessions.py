@@ -42,7 +42,7 @@ def filled(backend: Backend) -> Backend:
         transcript(
             "a", record(1, 1, "one", touches=touched), call, failed, queued(9, 4, "one", time=3_500), facts=of_a
         ),
-        agent("x77", record(4, 1, "four", agent="x77", is_sidechain=True)),
+        agent("x77", record(4, 1, "il y en a quatre dans la liste", agent="x77", is_sidechain=True)),
         transcript("b", record(2, 1, "ls", kind=Kind.TOOL_CALL, session=B, is_forked=True, time=2_000), facts=of_b),
         transcript("b", record(6, 2, "in short", kind=Kind.SUMMARY, session=B), checkpoint=b"2"),
         transcript("c", record(7, 1, "what is it", session=C, time=None)),
@@ -72,6 +72,10 @@ FOUND = [
     (wants("kind", "tool"), []),
     (wants("role", "user"), [B, A, C]),
     (wants("role", "assistant"), []),
+    (wants("language", "fr"), [A]),
+    (wants("language", "EN"), [C]),
+    (wants("language", "en", "fr"), [A, C]),
+    (wants("language", "e"), []),
     (wants("model", "opus"), [B]),
     (wants("file", "engine.py"), [B, A]),
     (wants("file", "Tracked.txt"), [B]),
@@ -155,6 +159,7 @@ VALUES = {
     "tool": ["mcp__github__search", "Bash"],
     "kind": ["prompt", "tool_call", "plan", "summary", "tool_result"],
     "role": ["user"],
+    "language": ["en", "fr"],
     "model": ["opus-4"],
     "file": ["/src/shop/engine.py", "/src/app/tracked.txt"],
     "title": ["Before", "Straße", "The weather", "what is it"],

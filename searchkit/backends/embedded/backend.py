@@ -38,7 +38,7 @@ LOOKED_AT_ONCE = 200
 
 _INDEXED = f"""
 SELECT parts.id, parts.kind, parts.role, parts.session, tool, context, agent, is_error, flags & {SIDECHAIN}, time,
-  chunk, start, length
+  language, chunk, start, length
 FROM parts JOIN records ON records.id = record WHERE repeats IS NULL AND
 """
 
@@ -253,7 +253,7 @@ class EmbeddedBackend(Meaning):
 
     def _indexed(self, rows: Iterable[tuple[Any, ...]]) -> Iterator[Indexed]:
         for row in rows:
-            yield Indexed._make((*row[:10], self._unpacker.text(*row[10:])))
+            yield Indexed._make((*row[:11], self._unpacker.text(*row[11:])))
 
     def _release_keyword(self) -> None:
         if self._keyword is not None:

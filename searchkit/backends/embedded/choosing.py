@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 
 from searchkit.backends.embedded import sessions as telling
 from searchkit.backends.embedded.asking import rows_in
-from searchkit.backends.embedded.schema import KINDS, ROLES, SIDECHAIN
+from searchkit.backends.embedded.schema import KINDS, NUMBERED, SIDECHAIN
 from searchkit.backends.embedded.texts import Unpacker
 from searchkit.conditions import holds, is_time_met
 from searchkit.questions import Condition, Filter
@@ -39,6 +39,7 @@ _HELD = {
         JOIN names ON names.id = tool""",
     "kind": _OF_PARTS.format(value="parts.kind", test="1"),
     "role": _OF_PARTS.format(value="parts.role", test="1"),
+    "language": _OF_PARTS.format(value="parts.language", test="parts.language > 0"),
     "is": " UNION ".join(
         (
             _OF_PARTS.format(value="'error'", test="is_error"),
@@ -88,9 +89,8 @@ def _held(connection: sqlite3.Connection, unpacker: Unpacker, name: str) -> Iter
     if name == "title":
         return telling.titles(connection, unpacker)
     rows: Iterable[tuple[int, str]] = connection.execute(_HELD[name])
-    if name in ("kind", "role"):
-        values = KINDS if name == "kind" else ROLES
-        return ((session, values[int(number)].value) for session, number in rows)
+    if name in NUMBERED:
+        return ((session, NUMBERED[name][int(number)]) for session, number in rows)
     return rows
 
 

@@ -8,7 +8,7 @@ from datetime import datetime
 from searchkit.backends.embedded import sessions as telling
 from searchkit.backends.embedded.asking import rows_in
 from searchkit.backends.embedded.finding import Search, wanted
-from searchkit.backends.embedded.schema import IS_ERROR, IS_SIDECHAIN, KINDS, ROLES
+from searchkit.backends.embedded.schema import IS_ERROR, IS_SIDECHAIN, KINDS, NUMBERED
 from searchkit.backends.embedded.texts import Unpacker
 from searchkit.errors import UsageError
 from searchkit.types import Kind
@@ -20,7 +20,9 @@ _QUARTER_HOUR = 15 * 60 * 1000
 # A state that the index does not keep as such, because the kind says it.
 SUMMARY = 0
 _DATES = {"month": "%Y-%m", "day": "%Y-%m-%d"}
-FACETS = ("project", "session", "title", "branch", "model", "tool", "kind", "role", "agent", "is", "month", "day")
+FACETS = (
+    "project", "session", "title", "branch", "model", "tool", "kind", "role", "language", "agent", "is", "month", "day",
+)  # fmt: skip
 
 
 def facet(search: Search, connection: sqlite3.Connection, unpacker: Unpacker, name: str) -> Mapping[str, int]:
@@ -31,9 +33,8 @@ def facet(search: Search, connection: sqlite3.Connection, unpacker: Unpacker, na
         return {}
     if name in _DATES:
         return _dates(search, _DATES[name])
-    if name == "kind" or name == "role":
-        known = KINDS if name == "kind" else ROLES
-        return _named(_counts(search, name), {number: value.value for number, value in enumerate(known)})
+    if name in NUMBERED:
+        return _named(_counts(search, name), NUMBERED[name])
     if name == "is":
         of_kind = {SUMMARY: _counts(search, "kind").get(KINDS.index(Kind.SUMMARY), 0)}
         states = {IS_ERROR: "error", IS_SIDECHAIN: "sidechain", SUMMARY: "summary"}

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 # What is missing is 0, which no name has: with nulls a filter could not be turned round.
 _DESCRIBED = f"""
 SELECT parts.id, parts.kind, parts.role, parts.session, ifnull(tool, 0), context, ifnull(agent, 0),
-  {IS_ERROR} * is_error + {IS_SIDECHAIN} * ((flags & {SIDECHAIN}) > 0), ifnull(time, {NO_TIME}), digest
+  {IS_ERROR} * is_error + {IS_SIDECHAIN} * ((flags & {SIDECHAIN}) > 0), language,
+  ifnull(time, {NO_TIME}), digest
 FROM parts JOIN records ON records.id = record WHERE {IS_WORTHY} AND parts.id IN
 """
 DESCRIBED = tuple(name for name in NUMBERS if name != "piece")
@@ -36,6 +37,7 @@ class Description(NamedTuple):
     context: int
     agent: int
     state: int
+    language: int
     time: int
     digest: int
 

@@ -20,7 +20,7 @@ from searchkit.errors import IndexDamaged, IndexMissing, IndexUnwritable
 
 TEXT = "text"
 # Whole numbers by which parts are filtered, counted and sorted.
-NUMBERS = ("part", "kind", "role", "session", "tool", "context", "agent", "state", "time")
+NUMBERS = ("part", "kind", "role", "session", "tool", "context", "agent", "state", "language", "time")
 # The heap bounds what is held before a flush. With two threads, indexing beside reading took no less time.
 HEAP_BYTES = 48 << 20
 _ANALYZER_NAME = "searchkit"
@@ -40,6 +40,7 @@ class Indexed(NamedTuple):
     is_error: bool
     is_sidechain: bool
     time: int | None
+    language: int
     text: str
 
 
@@ -175,6 +176,8 @@ def _document(part: Indexed) -> tantivy.Document:
         document.add_integer("tool", part.tool)
     if part.agent is not None:
         document.add_integer("agent", part.agent)
+    if part.language:
+        document.add_integer("language", part.language)
     if part.time is not None:
         document.add_integer("time", part.time)
     if part.is_error:

@@ -14,7 +14,7 @@ from searchkit.errors import IndexMissing, IndexUnwritable, IndexVersion
 log = logging.getLogger(__name__)
 
 # Raised whenever an older searchkit could not read what this one writes, or the other way round.
-FORMAT = 2
+FORMAT = 3
 CATALOG = "catalog.db"
 MANIFEST = "manifest.json"
 NEW_MANIFEST = "manifest.new"

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Set
 from searchkit.backends.embedded import choosing
 from searchkit.backends.embedded.asking import rows_in
 from searchkit.backends.embedded.bounds import AllOf, Among, AnyOf, Bound, During, Test
-from searchkit.backends.embedded.schema import IS_ERROR, IS_SIDECHAIN, KINDS, ROLES
+from searchkit.backends.embedded.schema import IS_ERROR, IS_SIDECHAIN, KINDS, NUMBERED
 from searchkit.backends.embedded.texts import Unpacker
 from searchkit.questions import Condition, Filter
 from searchkit.types import Kind
@@ -69,8 +69,7 @@ class Narrowing:
             return _among("agent", found | choosing.matching(filter, self._connection.execute(_AGENTS_BY_TYPE)))
         if filter.name == "is":
             return AnyOf(tuple(_state(value) for value in filter.values))
-        values = KINDS if filter.name == "kind" else ROLES
-        return _among(filter.name, choosing.matching(filter, ((n, v.value) for n, v in enumerate(values))))
+        return _among(filter.name, choosing.matching(filter, NUMBERED[filter.name].items()))
 
     def _tools(self, filter: Filter) -> frozenset[int]:
         """Find tools by their names; every search leaves some out, and among the names are those of all agents."""

@@ -10,7 +10,7 @@ from searchkit.backends.base import Stored
 from searchkit.backends.embedded.asking import rows_in
 from searchkit.backends.embedded.homes import BEST
 from searchkit.backends.embedded.keys import Key, optional_text, part_id, response_text, uuid_text
-from searchkit.backends.embedded.schema import BOUNDARY, CALLED_BY_PARENT, KINDS, ROLES, SHARED, SIDECHAIN
+from searchkit.backends.embedded.schema import BOUNDARY, CALLED_BY_PARENT, KINDS, LANGUAGES, ROLES, SHARED, SIDECHAIN
 from searchkit.backends.embedded.texts import Unpacker
 from searchkit.types import Context, Field, Kind, Link, Part, Place, Standing
 
@@ -34,7 +34,7 @@ ORDER BY path, line, sessions.name
 """
 _PARTS = """
 SELECT records.id, uuid, block, variant, kind, role, digest, tools.name, call, is_error, fields, chunk, start, length,
-  repeats
+  language, repeats
 FROM parts JOIN records ON records.id = parts.record LEFT JOIN names AS tools ON tools.id = tool
 """
 _NUMBERED = _PARTS.replace("SELECT", "SELECT parts.id,", 1) + " WHERE parts.id IN"
@@ -192,6 +192,7 @@ def _stored(connection: sqlite3.Connection, unpacker: Unpacker, row: tuple[Any, 
         chunk,
         start,
         length,
+        language,
         repeats,
     ) = row
     return Stored(
@@ -209,6 +210,7 @@ def _stored(connection: sqlite3.Connection, unpacker: Unpacker, row: tuple[Any, 
             call=call,
             is_error=bool(is_error),
             fields=_fields(fields),
+            language=LANGUAGES[language],
         ),
     )
 

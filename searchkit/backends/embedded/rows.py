@@ -13,7 +13,16 @@ import msgspec
 
 from searchkit.backends.base import Batch, Entry
 from searchkit.backends.embedded.keys import Key, response_key, uuid_key
-from searchkit.backends.embedded.schema import BOUNDARY, CALLED_BY_PARENT, FORKED, KINDS, LINK, ROLES, SIDECHAIN
+from searchkit.backends.embedded.schema import (
+    BOUNDARY,
+    CALLED_BY_PARENT,
+    FORKED,
+    KINDS,
+    LANGUAGES,
+    LINK,
+    ROLES,
+    SIDECHAIN,
+)
 from searchkit.backends.embedded.texts import Gatherer
 from searchkit.types import Context, Part, Record, Standing, Usage
 
@@ -22,6 +31,7 @@ DATED = frozenset({"session", "agent", "journal", "history"})
 
 _KIND_NUMBER = {kind: number for number, kind in enumerate(KINDS)}
 _ROLE_NUMBER = {role: number for number, role in enumerate(ROLES)}
+_LANGUAGE_NUMBER = {language: number for number, language in enumerate(LANGUAGES)}
 
 T = TypeVar("T")
 # A key, or none. msgspec knows no union of bytes and str, though what is encoded tells one from the other.
@@ -42,6 +52,7 @@ class PartRow(msgspec.Struct, frozen=True, array_like=True, gc=False):
     chunk: int
     start: int
     length: int
+    language: int
 
 
 class RecordRow(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -225,6 +236,7 @@ class _Preparation:
             chunk,
             start,
             length,
+            _LANGUAGE_NUMBER[part.language],
         )
 
     def _spend(self, response: int, key: Key, usage: Usage) -> None:

@@ -16,11 +16,18 @@ What they hold of older parts can become wrong: whatever changes or erases a par
 `stale`, from which it goes when they have taken note.
 """
 
-from searchkit.types import Kind, Role
+from searchkit.types import Kind, Language, Role
 
-# The numbers of kinds and roles in the tables: a new one goes to the end of its enumeration.
+# The numbers of kinds, roles and languages in the tables: a new one goes to the end of its enumeration.
 KINDS = tuple(Kind)
 ROLES = tuple(Role)
+# 0 is none, which like 1 takes no room in a row.
+LANGUAGES = (None, *Language)
+# The values of filters that the tables hold as such numbers.
+NUMBERED = {
+    name: {number: value.value for number, value in enumerate(values) if value is not None}
+    for name, values in {"kind": KINDS, "role": ROLES, "language": LANGUAGES}.items()
+}
 # What a person typed. SQLite uses the index over these parts only for queries with the very same words.
 IS_TYPED = f"kind IN ({','.join(str(KINDS.index(kind)) for kind in (Kind.PROMPT, Kind.COMMAND, Kind.HISTORY))})"
 
@@ -121,6 +128,7 @@ CREATE TABLE parts (
   chunk INTEGER NOT NULL,
   start INTEGER NOT NULL,
   length INTEGER NOT NULL,
+  language INTEGER NOT NULL,
   repeats INTEGER
 );
 CREATE INDEX parts_record ON parts (record, block);

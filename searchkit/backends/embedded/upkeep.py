@@ -100,7 +100,7 @@ def _make_indexes(table: "Table") -> None:
     there = {column for one in table.list_indices() for column in one.columns}
     for column in {"part", "time"} - there:
         table.create_index(column, config=BTree())
-    for column in {"kind", "role", "session", "tool", "context", "agent", "state"} - there:
+    for column in {"kind", "role", "session", "tool", "context", "agent", "state", "language"} - there:
         table.create_index(column, config=Bitmap())
     if "vector" not in there:
         table.create_index("vector", config=IvfRq(distance_type="cosine", num_bits=BITS), name=_index_name(rows))

@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 # Whole numbers of a row, each of the size of a type of Arrow's.
 NUMBERS = {
     "part": "int64", "piece": "int32", "kind": "int32", "role": "int32", "session": "int32", "tool": "int32",
-    "context": "int32", "agent": "int32", "state": "int32", "time": "int64", "digest": "int64",
+    "context": "int32", "agent": "int32", "state": "int32", "language": "int32", "time": "int64",
+    "digest": "int64",
 }  # fmt: skip
 # Half the room of 32 bits, and of 100 nearest 99.9 are the same.
 PRECISION = "float16"

@@ -20,7 +20,7 @@ from searchkit.backends.embedded.schema import FORKED
 from searchkit.backends.embedded.texts import Packer
 
 _INSERT_RECORD = f"INSERT INTO records VALUES ({', '.join('?' * 16)})"
-_INSERT_PART = f"INSERT INTO parts VALUES ({', '.join('?' * 17)})"
+_INSERT_PART = f"INSERT INTO parts VALUES ({', '.join('?' * 18)})"
 _UPSERT_RESPONSE = """
 INSERT INTO responses VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET
   record = min(record, excluded.record), input = max(input, excluded.input), output = max(output, excluded.output),
@@ -235,6 +235,7 @@ class Writer:
                 chunk,
                 start,
                 part.length,
+                part.language,
                 None,
             )
         )

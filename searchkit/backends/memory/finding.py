@@ -79,6 +79,7 @@ def _values(name: str, stored: Stored, held: Held) -> Iterator[str]:
         "tool": part.tool,
         "kind": part.kind.value,
         "role": part.role.value,
+        "language": part.language,
         "agent": home.agent,
     }
     if direct.get(name):

@@ -89,6 +89,8 @@ def _values_of_part(stored: Stored, asked: str) -> Iterator[str]:
         yield part.kind.value
     elif asked == "role":
         yield part.role.value
+    elif asked == "language" and part.language:
+        yield part.language.value
     elif asked == "tool" and part.tool:
         yield part.tool
     elif asked == "is":

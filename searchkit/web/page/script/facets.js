@@ -1,11 +1,19 @@
-// Shows how the matches are spread over projects, kinds, tools, branches and models; a press writes a filter.
+// Shows how the matches are spread over projects, kinds, tools, branches, models and languages; a press writes a filter.
 
 import { button, el, fill } from "./dom.js";
 import { isSame, toggled, wanted } from "./querytext.js";
 import { count } from "./times.js";
 import { lastPart } from "./paths.js";
 
-const NAMES = { project: "Project", kind: "Kind", tool: "Tool", branch: "Branch", model: "Model" };
+const NAMES = {
+    project: "Project",
+    kind: "Kind",
+    tool: "Tool",
+    branch: "Branch",
+    model: "Model",
+    language: "Language",
+};
+const LANGUAGES = new Intl.DisplayNames(["en"], { type: "language" });
 const FEW = 7;
 
 /** Return the facets' element, and what fills it with counts. */
@@ -28,9 +36,11 @@ export function facetPanel(onChange) {
     function group(name, label, numbers) {
         const chosen = wanted(words, name);
         const entries = values(name, numbers);
-        const isChosen = ([value]) => chosen.some((one) => isSame(one, value));
+        // As it was typed: a language is meant by its name as well.
+        const typedFor = (value) => chosen.find((one) => isSame(one, value) || isSame(one, shown(name, value)));
+        const isChosen = ([value]) => typedFor(value) !== undefined;
         const missing = chosen
-            .filter((one) => !entries.some(([value]) => isSame(one, value)))
+            .filter((one) => !entries.some(([value]) => typedFor(value) === one))
             .map((one) => [one, 0, one]);
         const all = [...entries.filter(isChosen), ...missing, ...entries.filter((entry) => !isChosen(entry))];
         if (!all.length) return null;
@@ -57,9 +67,9 @@ export function facetPanel(onChange) {
                     title,
                     "aria-pressed": String(isPressed),
                     data: { value },
-                    on: { click: () => onChange(toggled(words, name, value)) },
+                    on: { click: () => onChange(toggled(words, name, typedFor(value) ?? value)) },
                 },
-                el("span", { class: "label" }, value),
+                el("span", { class: "label" }, shown(name, value)),
                 el("span", { class: "number" }, number ? count(number) : ""),
             );
         }
@@ -74,6 +84,11 @@ export function facetPanel(onChange) {
         },
         clear: () => fill(groups),
     };
+}
+
+/** Return how a value is shown; what was typed may be no code of a language. */
+function shown(name, value) {
+    return name === "language" && /^[a-z]{2}$/i.test(value) ? LANGUAGES.of(value) : value;
 }
 
 /** Return values with their counts and whole names; of a project the last part of its path, where that says which. */

@@ -10,7 +10,7 @@ const SCREENFUL = 7;
 const PAGEFUL = 20;
 // A plain word at the end, long enough to be the beginning of few others.
 const UNFINISHED = /(?:^|\s)[\p{L}\p{N}_]{2,}$/u;
-const FACETS = ["project", "kind", "tool", "branch", "model"];
+const FACETS = ["project", "kind", "tool", "branch", "model", "language"];
 
 /**
  * Return what searches. It tells `onAnswer`, `onCounts` and `onTrouble`, each only of the newest question.

@@ -1,6 +1,8 @@
 // Reads and changes the filters in what was typed: the text is the whole search, so facets only write into it.
 
 const CHUNK = /(-?)([a-z]+):("[^"]*"?|\S+)|"[^"]*"?|\S+/gi;
+// What searchkit/filters.py takes for the same.
+const ALIASES = { lang: "language" };
 const DATES = ["after", "before", "on"];
 
 /** Return the values that a text wants of a filter. */
@@ -47,7 +49,7 @@ export function isSame(one, other) {
 function chunks(text) {
     return [...text.matchAll(CHUNK)].map(([typed, sign, name, value]) => ({
         typed,
-        name: name?.toLowerCase(),
+        name: ALIASES[name?.toLowerCase()] ?? name?.toLowerCase(),
         value: value?.replaceAll('"', ""),
         isExcluded: sign === "-",
     }));
