@@ -24,7 +24,7 @@ def ranked(
     recipe: Recipe = RECIPE,
 ) -> list[Ranked]:
     """Rank what holds the words of a question together with what is near to its meaning."""
-    least = (-1.0 if words else recipe.least_cosine) if are_words_asked else recipe.least_meant
+    least = (recipe.least_beside if words else recipe.least_cosine) if are_words_asked else recipe.least_meant
     near = [one for one in _near(backend, query, question, max(recipe.candidates, limit)) if one.cosine >= least]
     known = {one.key: Meant(cosine=one.cosine, feature=one.feature) for one in near}
     unknown = [one.hit.key for one in words if one.hit.key not in known] if recipe.are_cosines_filled else []

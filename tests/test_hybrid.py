@@ -49,6 +49,13 @@ def test_nonsense_finds_nothing(found: Run) -> None:
     assert 1 == found("search", "xyzzy plugh frotz").status
 
 
+def test_what_is_far_is_not_shown_beside_what_holds_the_word(found: Run) -> None:
+    """A word that is found is not followed by sessions that neither hold it nor come near to it."""
+    answer = found("search", "certificate", "--json").json
+
+    assert [SESSION] == [result["session"] for result in answer["results"]]
+
+
 def test_filters_hold_for_meaning(found: Run) -> None:
     """Nothing that a filter keeps away is found by meaning."""
     answer = found("search", "clock", "server", "--mode", "semantic", "--session", OTHER, "--json").json
