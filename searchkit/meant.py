@@ -25,7 +25,8 @@ def ranked(
 ) -> list[Ranked]:
     """Rank what holds the words of a question together with what is near to its meaning."""
     least = (recipe.least_beside if words else recipe.least_cosine) if are_words_asked else recipe.least_meant
-    near = [one for one in _near(backend, query, question, max(recipe.candidates, limit)) if one.cosine >= least]
+    most = max(recipe.candidates if words else recipe.candidates_alone, limit)
+    near = [one for one in _near(backend, query, question, most) if one.cosine >= least]
     known = {one.key: Meant(cosine=one.cosine, feature=one.feature) for one in near}
     unknown = [one.hit.key for one in words if one.hit.key not in known] if recipe.are_cosines_filled else []
     results = [one.hit.key for one in words if one.hit.kind is Kind.TOOL_RESULT]

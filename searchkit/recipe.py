@@ -36,6 +36,9 @@ class Recipe(msgspec.Struct, frozen=True, kw_only=True):
 
     # More than so many from each channel found nothing better in the first ten.
     candidates: int = 100
+    # Where meaning alone can answer. As many as anybody may want, so that how many there are does not depend on how
+    # many are shown; over long chats nDCG@10 by meaning alone rose from 29.5 to 30.6, since more hits have support.
+    candidates_alone: int = 1_000
 
     word_kinds: Mapping[Kind, float] = WORD_KINDS
     # What an agent was told to do, by another agent and not by a person.

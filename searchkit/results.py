@@ -67,6 +67,8 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
 class Answer(msgspec.Struct, frozen=True, kw_only=True):
     """What a search found, or why it found nothing.
 
+    `total` counts the parts that hold what was asked for, in any word; where none does, those that are near in
+    meaning. So it is what facets count, and does not depend on how many results are wanted.
     `hidden` counts what only the filters kept away, `unseen` what a pattern was not tried on, `pending`
     the parts that are not searchable yet.
     `missing` are the words that nothing holds, and `suggestions` words like them. `embedded` counts the

@@ -61,7 +61,7 @@ def retrieve(
     return Answer(
         query=asked,
         results=results,
-        total=max(found.total, len(results)),
+        total=found.total or len(ranked),
         embedded=0 if question is None else backend.covered().searchable,
         parts=reach.searchable,
         pending=reach.pending,

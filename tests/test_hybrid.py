@@ -1,5 +1,7 @@
 """Words and meaning together: what is embedded, found, filtered, and said where meaning cannot be asked for."""
 
+import sys
+
 import pytest
 
 from tests.running import Run
@@ -54,6 +56,35 @@ def test_what_is_far_is_not_shown_beside_what_holds_the_word(found: Run) -> None
     answer = found("search", "certificate", "--json").json
 
     assert [SESSION] == [result["session"] for result in answer["results"]]
+
+
+@pytest.mark.parametrize("words", [("server", "--mode", "semantic"), ("the clock is",)])
+def test_total_does_not_depend_on_the_limit(found: Run, words: tuple[str, ...]) -> None:
+    """How many there are is the same, however many are shown."""
+    totals = [
+        found("search", *words, "--limit", limit, "--group", "none", "--json").json["total"] for limit in ("1", "100")
+    ]
+
+    assert totals[0] == totals[1] > 1
+
+
+def test_total_counts_what_holds_the_words(found: Run) -> None:
+    """What is only near in meaning is shown beside it, and is not counted."""
+    answer = found("search", "the clock is", "--group", "none", "--json").json
+
+    holding = [one for one in answer["results"] if one["channels"]["keyword"]]
+    assert 2 == answer["total"] == len(holding) < len(answer["results"])
+
+
+def test_footer_counts_apart_what_is_only_near(found: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a terminal it tells how much holds the words, and how much of what is shown does not."""
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+
+    beside = found("search", "the clock is", "--group", "none").err
+    alone = found("search", "blue door", "--mode", "semantic", "--group", "none").err
+
+    assert "2 matches and 2 near in meaning, 4 results shown, " in beside
+    assert "2 near in meaning, 2 results shown, " in alone
 
 
 def test_filters_hold_for_meaning(found: Run) -> None:

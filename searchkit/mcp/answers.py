@@ -60,7 +60,9 @@ class Search(Answer, frozen=True, kw_only=True, omit_defaults=True):
     """What `search` found: one result a session, best first."""
 
     results: list[Found] = []
-    matches: Annotated[int, Meta(description="How many parts match in all.")] = 0
+    matches: Annotated[
+        int, Meta(description="How many parts hold any of the words, or, if none, are near in meaning.")
+    ] = 0
     next_offset: int | None = None
 
 

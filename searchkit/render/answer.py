@@ -26,6 +26,8 @@ STEPS = "..."
 # What stands before the turns around a hit, the hit itself, and other passages of its session.
 MARGIN, HIT, ALSO = "  ", "> ", "also "
 MOST_LINES = 4
+# What is said of a result that holds none of the words.
+NEAR = "near in meaning"
 # White space that is folded away may take more characters than a line has columns; rarely more than so many.
 CHARACTERS_PER_COLUMN = 4
 # Values of a facet that are shown.
@@ -103,9 +105,13 @@ def _about(result: Result, now: float) -> str:
         f"{day(time)}, {age(time, now)}" if time else NO_DATE,
         f"also in {count(len(others), 'session')}" if others else "",
         "transcript gone" if session and session.is_gone else "",
-        "near in meaning" if result.best.ranked.meaning and not result.best.ranked.words else "",
+        NEAR if _is_only_near(result) else "",
     ]
     return " · ".join(one_line(item) for item in about if item)
+
+
+def _is_only_near(result: Result) -> bool:
+    return bool(result.best.ranked.meaning) and not result.best.ranked.words
 
 
 def _is_hit(entry: Entry) -> bool:
@@ -179,4 +185,13 @@ def footer(found: Answer, index: str | None = None) -> str:
     took = f"{found.seconds * 1000:.0f} ms"
     where = f" --index {shlex.quote(one_line(index))}" if index else ""
     following = " · ".join(f"searchkit {command} 1{where}" for command in ("show", "resume"))
-    return f"{count(found.total, 'match', 'matches')}, {shown} shown, {took}. Next: {following}"
+    return f"{_found(found)}, {shown} shown, {took}. Next: {following}"
+
+
+def _found(found: Answer) -> str:
+    """Say how much holds the words, and how much of what is shown does not."""
+    near = sum(map(_is_only_near, found.results))
+    if near == len(found.results):
+        return f"{found.total:,} {NEAR}"
+    matches = count(found.total, "match", "matches")
+    return f"{matches} and {near:,} {NEAR}" if near else matches

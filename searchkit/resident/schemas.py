@@ -85,7 +85,11 @@ SCHEMAS: Mapping[str, Schema] = {
         {
             "query": _object({"text": TEXT, "mode": TEXT, "filters": {"type": "object"}}),
             "coverage": _object({"parts": NUMBER, "embedded": NUMBER, "behind": NUMBER}),
-            "total": NUMBER,
+            "total": {
+                **NUMBER,
+                "description": "How many parts hold any of the words, or, where none does, are near in meaning; "
+                "whatever the limit.",
+            },
             "took_ms": NUMBER,
             "results": _list(_of("Result")),
             "empty_because": EMPTY_BECAUSE,
