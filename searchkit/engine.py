@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Self, TypeVar
 
 from msgspec.structs import replace
 
-from searchkit import config
+from searchkit import config, respell
 from searchkit.backends.base import Order, Reach
 from searchkit.backends.embedded import EmbeddedBackend, layout
 from searchkit.dates import LOCAL
@@ -143,6 +143,7 @@ class Engine:
     ) -> Answer:
         """Find what answers a question, best first; words are read as on the command line.
 
+        Where nothing holds any of the words, those most like them are looked for, and the answer says so.
         Meaning is asked for where the index has vectors. Where they cannot be used, words alone answer, and
         the answer says why, unless meaning alone was wanted. A reranker is a cross-encoder by name or path;
         where it cannot be had, the answer comes without it and says why.
@@ -151,21 +152,24 @@ class Engine:
         judge, unjudged = self._models.judge(reranker)
         query = words if isinstance(words, Query) else understand(words, now=datetime.now(LOCAL), filters=filters)
 
-        def ask(question: "Values | None" = None, has_words: bool = True) -> Answer:
+        def near(query: Query, question: "Values | None" = None, has_words: bool = True) -> Answer:
             found = retrieve(
                 self._open(), query, limit, order, is_grouped, turns, facets, question, has_words, self._recipe, judge
             )
             return replace(found, unjudged=unjudged) if unjudged else found
 
-        if mode is Mode.KEYWORD or (mode is Mode.HYBRID and not self.has_vectors()):
-            return ask()
-        try:
-            return ask(self._question(query), mode is Mode.HYBRID)
-        except (ModelFault, IndexModel, IndexDamaged, IndexMissing) as fault:
-            # Where it is not the vectors that are damaged, words meet the same fault.
-            if mode is Mode.SEMANTIC:
-                raise
-            return replace(ask(), wordless=f"{fault.message}; {fault.hint}")
+        def ask(query: Query) -> Answer:
+            if mode is Mode.KEYWORD or (mode is Mode.HYBRID and not self.has_vectors()):
+                return near(query)
+            try:
+                return near(query, self._question(query), mode is Mode.HYBRID)
+            except (ModelFault, IndexModel, IndexDamaged, IndexMissing) as fault:
+                # Where it is not the vectors that are damaged, words meet the same fault.
+                if mode is Mode.SEMANTIC:
+                    raise
+                return replace(near(query), wordless=f"{fault.message}; {fault.hint}")
+
+        return respell.answered(ask, query)
 
     def context(
         self,

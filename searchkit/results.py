@@ -71,7 +71,8 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     meaning. So it is what facets count, and does not depend on how many results are wanted.
     `hidden` counts what only the filters kept away, `unseen` what a pattern was not tried on, `pending`
     the parts that are not searchable yet.
-    `missing` are the words that nothing holds, and `suggestions` words like them. `embedded` counts the
+    `missing` are the words that nothing holds, and `suggestions` words like them; `respelled` says which of those
+    were looked for instead. `embedded` counts the
     parts that could be found by meaning, where that was asked for; `wordless` says why it was not, and
     `unjudged` why no model reranked where one was wanted.
     """
@@ -88,5 +89,6 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     unseen: int = 0
     missing: Sequence[str] = ()
     suggestions: Mapping[str, Sequence[str]] = {}
+    respelled: Mapping[str, str] = {}
     facets: Mapping[str, Mapping[str, int]] = {}
     seconds: float = 0.0

@@ -120,7 +120,7 @@ def test_nothing_is_coloured_for_a_program(run: Run, home: Home, monkeypatch: py
 
 
 ANSWER = {"query", "coverage", "total", "took_ms", "results", "empty_because"}
-MORE = {"hidden_by_filters", "unseen", "missing", "did_you_mean", "notes"}
+MORE = {"hidden_by_filters", "unseen", "missing", "did_you_mean", "respelled", "notes"}
 SHOWN = {"uuid", "part", "role", "kind", "tool", "language", "is_error", "timestamp", "snippet", "highlights"}
 RESULT = {"rank", "score", "channels", "session", "agent", "also_in", "project", "title", "branch", "model", "thread"}
 TURN = {"uuid", "role", "kind", "tool", "timestamp", "text", "hit"}

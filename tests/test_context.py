@@ -84,6 +84,7 @@ def test_fields_for_programs(engine: Engine) -> None:
         "max_tokens": 450,
         "tokenizer": tokens.NAME,
         "empty_because": None,
+        "respelled": {},
     } == told
     assert all(FIELDS == list(one) for one in excerpts)
 

@@ -25,7 +25,8 @@ def answers(
         asked = _parsed(queries, number, line)
         given = [(name, value) for name in NAMES for value in _listed(asked.get(name))]
         found = ask(str(asked["query"]), filters=[*filters, *given])
-        yield {"id": asked.get("id"), "results": answer_json.results(found.results, is_full)}
+        told = {"respelled": dict(found.respelled)} if found.respelled else {}
+        yield {"id": asked.get("id"), "results": answer_json.results(found.results, is_full), **told}
 
 
 def _parsed(queries: Path, number: int, line: bytes) -> dict[str, object]:

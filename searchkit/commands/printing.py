@@ -6,6 +6,7 @@ import click
 import orjson
 
 from searchkit.commands.audience import audience
+from searchkit.render.empty import respelled
 from searchkit.render.plain import escaped, one_line, safe
 from searchkit.results import Answer
 
@@ -49,7 +50,9 @@ def complain(message: str, hint: str = "") -> None:
 
 
 def warn_of(found: Answer) -> None:
-    """Say what an answer had to do without."""
+    """Say what an answer had to do without, and which words it is for if not those that were typed."""
+    for line in respelled(found):
+        warn(line)
     if found.wordless:
         warn(f"found by words only: {one_line(found.wordless)}")
     if found.unjudged:

@@ -45,7 +45,7 @@ def fixes(engine: Engine, asked: arguments.Fixes, caller: Caller) -> answers.Fix
         fixes=mended,
         seen=[] if len(mended) >= asked.limit else seen[:MOST_SEEN],
         empty_because=why.reason(found, unfiltered, left),
-        hints=[] if found.results else why.hints(engine, found, query),
+        hints=why.respelled(found) if found.results else why.hints(engine, found, query),
         left_out=left,
     )
 

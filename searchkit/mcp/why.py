@@ -40,8 +40,13 @@ def hints(engine: Engine, found: Answer, query: Query) -> list[str]:
 
 def remarks(found: Answer) -> list[str]:
     """Say what a page of results does not say by itself."""
-    said = [*empty.missing(found), *found.query.notes, *empty.unfinished(found)]
+    said = [*empty.respelled(found), *empty.missing(found), *found.query.notes, *empty.unfinished(found)]
     return _lines([*said, f"Found by words only: {found.wordless}"] if found.wordless else said)
+
+
+def respelled(found: Answer) -> list[str]:
+    """Say which words were looked for instead of those that were asked for."""
+    return _lines(list(empty.respelled(found)))
 
 
 def unknown(engine: Engine, query: Query) -> list[str]:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from searchkit import resume
 from searchkit.conversations import Agent, Break, Entry, Folded, Inside, Said
 from searchkit.query import filters
+from searchkit.render.empty import respelled
 from searchkit.render.folded import folded
 from searchkit.render.plain import stamp
 from searchkit.results import Answer, Result, Shown
@@ -28,7 +29,8 @@ def answer(found: Answer, mode: str = "keyword", is_full: bool = False) -> Field
         "unseen": found.unseen,
         "missing": list(found.missing),
         "did_you_mean": {word: list(alike) for word, alike in found.suggestions.items()},
-        "notes": list(found.query.notes),
+        "respelled": dict(found.respelled),
+        "notes": [*found.query.notes, *respelled(found)],
         **({"facets": {name: dict(counts) for name, counts in found.facets.items()}} if found.facets else {}),
     }
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from searchkit.conversations import Folded
 from searchkit.packs import Excerpt, Pack, Place, Quotation
+from searchkit.render.empty import respelled
 from searchkit.render.folded import folded
 from searchkit.render.markdown import longest_run
 from searchkit.render.plain import one_line, safe, stamp
@@ -27,7 +28,7 @@ _KINDS = {Kind.TOOL_CALL: "call", Kind.TOOL_RESULT: "result"}
 
 def markdown(pack: Pack) -> str:
     """Write a whole pack; what it counts is counted of just this."""
-    return "\n\n".join([PREAMBLE, *map(excerpt, pack.excerpts)]) + "\n"
+    return "\n\n".join(["\n".join([PREAMBLE, *respelled(pack.answer)]), *map(excerpt, pack.excerpts)]) + "\n"
 
 
 def excerpt(one: Excerpt) -> str:

@@ -19,6 +19,7 @@ def pack(found: Pack) -> Fields:
         "tokenizer": tokens.name(),
         "excerpts": [_excerpt(one) for one in found.excerpts],
         "empty_because": empty_because(found.answer),
+        "respelled": dict(found.answer.respelled),
     }
 
 

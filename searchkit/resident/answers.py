@@ -86,7 +86,8 @@ def facets(engine: Engine, given: Given, id: str) -> Fields:
     if not names:
         raise UsageError("there is nothing to count by", "give facets=project,tool,kind,month")
     found = engine.search(_asked(given), 1, turns=0, facets=names, mode=Mode.KEYWORD)
-    return {"total": found.total, "facets": {name: dict(counts) for name, counts in found.facets.items()}}
+    counted = {name: dict(counts) for name, counts in found.facets.items()}
+    return {"total": found.total, "respelled": dict(found.respelled), "facets": counted}
 
 
 def stats(engine: Engine, given: Given, id: str) -> Fields:

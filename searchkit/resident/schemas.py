@@ -97,6 +97,7 @@ SCHEMAS: Mapping[str, Schema] = {
             "unseen": NUMBER,
             "missing": _list(TEXT),
             "did_you_mean": _map(_list(TEXT)),
+            "respelled": _map(TEXT),
             "notes": _list(TEXT),
         },
         {"facets": _map(_map(NUMBER))},
@@ -247,6 +248,7 @@ SCHEMAS: Mapping[str, Schema] = {
             "tokenizer": TEXT,
             "excerpts": _list(_of("Excerpt")),
             "empty_because": EMPTY_BECAUSE,
+            "respelled": _map(TEXT),
         }
     ),
     "Excerpt": _object(
@@ -275,7 +277,7 @@ SCHEMAS: Mapping[str, Schema] = {
             "is_gone": FLAG,
         }
     ),
-    "Facets": _object({"total": NUMBER, "facets": _map(_map(NUMBER))}),
+    "Facets": _object({"total": NUMBER, "respelled": _map(TEXT), "facets": _map(_map(NUMBER))}),
     "Stats": _object(
         {
             "total": _object(_FIGURES),

@@ -230,13 +230,22 @@ def test_keys_are_told_before_anything_is_typed(sample: Site, open_page: Open) -
 
 def test_empty_answer_says_why(sample: Site, open_page: Open) -> None:
     """A word that nothing holds is named, with one that is like it; one that filters keep away is said to be."""
-    page = open_page(sample, "/?q=webhhook")
+    page = open_page(sample, "/?q=webhhook%20xyzzy")
     page.get_by_role("button", name="webhook", exact=True).click()
     expect(page.locator(".result").first).to_be_visible()
 
     page.locator("#words").fill("webhook project:nowhere")
 
     expect(page.locator(".trouble")).to_contain_text("kept away by filters")
+
+
+def test_misspelt_word_shows_what_was_meant(sample: Site, open_page: Open) -> None:
+    """Where nothing holds a word that is like another one, that one is shown, and counted, and the page says so."""
+    page = open_page(sample, "/?q=webhhook")
+
+    expect(page.locator(".trouble")).to_contain_text("Nothing holds 'webhhook'; showing 'webhook'.")
+    expect(page.locator(".result mark").first).to_have_text(re.compile("webhook", re.I))
+    facet(page, "kind")
 
 
 @pytest.mark.parametrize("broken", ["facets", "hybrid", "facets|hybrid"])

@@ -90,6 +90,15 @@ def test_search_takes_filters(engine: Engine) -> None:
     assert ("filtered", True) == (none["empty_because"], any("/home/mira/src/shop" in one for one in none["hints"]))
 
 
+def test_misspelt_words_are_told(engine: Engine) -> None:
+    """Where what was probably meant is shown instead, a hint says so."""
+    found = asked(engine, "search", query="coookie")
+    fixes = asked(engine, "fixes", error="coookie")
+
+    assert [["Nothing holds 'coookie'; showing 'cookie'."]] * 2 == [found["hints"], fixes["hints"]]
+    assert "showing 'cookie'" in asked(engine, "context", query="coookie")["text"]
+
+
 @pytest.mark.parametrize(
     "given", [{"query": "x", "limit": 0}, {"query": ""}, {"query": 3}, {"quary": "x"}, {"query": "x", "kind": ["poem"]}]
 )

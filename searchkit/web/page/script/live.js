@@ -91,7 +91,8 @@ export function liveSearch({ onAnswer, onCounts, onTrouble }) {
 async function byWords(words, asked, signal) {
     const answer = await ask("/v1/search", { ...asked, q: words, mode: "keyword" }, signal);
     const exact = { answer, words, engine: answer.took_ms };
-    if (answer.results.length || !UNFINISHED.test(words)) return exact;
+    const isExact = answer.results.length && !Object.keys(answer.respelled).length;
+    if (isExact || !UNFINISHED.test(words)) return exact;
     const begun = await ask("/v1/search", { ...asked, q: `${words}*`, mode: "keyword" }, signal);
     return begun.results.length ? { answer: begun, words: `${words}*`, engine: exact.engine + begun.took_ms } : exact;
 }

@@ -110,6 +110,8 @@ export function searchView(root, { go, retype }) {
     function notes(answer) {
         const lines = answer.notes.map((note) => el("p", { class: "note" }, note));
         for (const [word, alike] of Object.entries(answer.did_you_mean)) {
+            // A note says so already.
+            if (word in answer.respelled) continue;
             const offers = alike.map((one) => [
                 button(one, () => retype(words.replace(word, one)), { class: "quiet" }),
                 " ",
