@@ -35,7 +35,7 @@ def hints(engine: Engine, found: Answer, query: Query) -> list[str]:
         behind = engine.behind().files
     except SourceError:
         behind = 0
-    return _lines(list(empty.reasons(replace(found, query=query), engine.values, behind)))
+    return _lines([*query.notes, *empty.reasons(replace(found, query=query), engine.values, behind)])
 
 
 def remarks(found: Answer) -> list[str]:

@@ -90,6 +90,14 @@ def test_search_takes_filters(engine: Engine) -> None:
     assert ("filtered", True) == (none["empty_because"], any("/home/mira/src/shop" in one for one in none["hints"]))
 
 
+@pytest.mark.parametrize("words", ["cookie", "xyzzy"])
+def test_filter_that_is_none_is_told(engine: Engine, words: str) -> None:
+    """A date that is none was searched as words, which is said whether or not anything was found."""
+    found = asked(engine, "search", query=f"after:2026-13-45 {words}")
+
+    assert any(one.startswith("after:2026-13-45 was read as words: it is not a date") for one in found["hints"])
+
+
 def test_misspelt_words_are_told(engine: Engine) -> None:
     """Where what was probably meant is shown instead, a hint says so."""
     found = asked(engine, "search", query="coookie")
