@@ -228,6 +228,16 @@ def test_empty_answer_tells_people_why(filled: Run) -> None:
     assert "Nothing matches 'xylophone'." in filled("search", "xylophone").err
 
 
+@pytest.mark.parametrize("words", ["", "  ", '""'])
+def test_blank_question_is_told_what_to_type(filled: Run, words: str) -> None:
+    """Where nothing was asked, nothing is found, and what could be typed is said instead of what matches."""
+    answer = filled("search", words)
+
+    assert (1, "") == (answer.status, answer.out)
+    assert answer.err.startswith("Nothing was asked: type words, ")
+    assert "matches" not in answer.err
+
+
 def test_many_questions_in_one_process(filled: Run, tmp_path: Path) -> None:
     """A file of questions, each with its own filters, is answered line by line."""
     asked = [

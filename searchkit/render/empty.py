@@ -3,17 +3,22 @@
 from collections.abc import Callable, Iterator, Sequence
 
 from searchkit.nearest import unknown
+from searchkit.questions import Condition
 from searchkit.render.plain import count, one_line
 from searchkit.results import Answer
 
 # A pasted text is not shown again.
 MOST_CHARACTERS = 200
+NOTHING_ASKED = 'Nothing was asked: type words, a "quoted phrase", or a filter such as kind:plan or after:7d.'
 
 
 def reasons(found: Answer, values: Callable[[str], Sequence[str]], files_behind: int) -> Iterator[str]:
     """Say what stands between the question and an answer; `values` tells which there are of a filter."""
     if not found.parts and not found.pending:
         yield "Nothing is indexed yet: run searchkit index."
+        return
+    if not found.query.clauses and found.query.condition == Condition():
+        yield NOTHING_ASKED
         return
     text = one_line(found.query.text)[:MOST_CHARACTERS]
     if found.hidden:
