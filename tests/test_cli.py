@@ -134,6 +134,20 @@ def test_empty_root_is_an_error(home: Home, run: Run) -> None:
     assert (2, True) == (answer.status, "no transcripts" in answer.err)
 
 
+@pytest.mark.parametrize("made", [(), (".claude",), (".claude", "projects")])
+def test_who_has_no_transcripts_is_told_of_the_demo(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, made: tuple[str, ...]
+) -> None:
+    """Where Claude Code was never used, the error names --root, and the command that shows sample transcripts."""
+    tmp_path.joinpath("user", *made).mkdir(parents=True)
+    monkeypatch.setenv("HOME", str(tmp_path / "user"))
+    monkeypatch.delenv("SEARCHKIT_ROOTS")
+
+    answer = run("index")
+
+    assert (2, True, True) == (answer.status, "--root" in answer.err, "searchkit demo" in answer.err)
+
+
 def test_file_that_is_not_json_lines_is_named(home: Home, run: Run) -> None:
     """A file none of whose lines is a record is named, with status 2, and all else is indexed."""
     home.session(SESSION).prompt("find the slow query")

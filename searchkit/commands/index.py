@@ -12,6 +12,7 @@ from searchkit.ingest import Summary
 from searchkit.progress import Bar
 from searchkit.render import json, terminal
 from searchkit.render.plain import one_line
+from searchkit.sources.claude.layout import DEMO
 
 # Files that could not be read are named up to this many.
 MOST_FAILURES = 10
@@ -52,7 +53,7 @@ def index(
         _show_summary(done, bar.seconds, as_json)
         if not engine.counts().files:
             places = ", ".join(str(root / "projects") for root in engine.roots)
-            raise SourceError(f"there are no transcripts below {places}", "name another directory with --root")
+            raise SourceError(f"there are no transcripts below {places}", f"name another directory with --root; {DEMO}")
     return WENT_WRONG if done.failures else 0
 
 

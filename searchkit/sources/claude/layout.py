@@ -39,6 +39,9 @@ class FileKind(StrEnum):
 TRANSCRIPTS = frozenset({FileKind.SESSION, FileKind.AGENT, FileKind.JOURNAL})
 GROWING = TRANSCRIPTS | {FileKind.HISTORY}
 
+# For who has no transcripts yet.
+DEMO = "searchkit demo shows searches over sample transcripts"
+
 
 class Found(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """A file worth reading, with what its place says about it."""
@@ -53,13 +56,13 @@ def check(root: Path) -> None:
     if not root.is_dir():
         raise RootMissing(
             f"{root} is not a directory",
-            "name the directory that holds projects/ with --root, SEARCHKIT_ROOTS or CLAUDE_CONFIG_DIR",
+            f"name the directory that holds projects/ with --root, SEARCHKIT_ROOTS or CLAUDE_CONFIG_DIR; {DEMO}",
         )
     projects = root / "projects"
     if not projects.is_dir():
         raise RootMissing(
             f"{root} holds no projects/, so there are no transcripts below it",
-            "name the directory that holds projects/ with --root (Claude Code's own is ~/.claude)",
+            f"name the directory that holds projects/ with --root (Claude Code's own is ~/.claude); {DEMO}",
         )
     if not projects.resolve().is_relative_to(root.resolve()):
         raise SourceError(
