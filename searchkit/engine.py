@@ -19,6 +19,7 @@ from searchkit.backends.embedded import EmbeddedBackend, layout
 from searchkit.dates import LOCAL
 from searchkit.errors import IndexDamaged, IndexMissing, IndexModel, ModelFault, SourceError, UsageError
 from searchkit.models import Models
+from searchkit.packs import DEFAULT_TOKENS
 from searchkit.query import understand
 from searchkit.questions import Condition, Filter, Mode, Query, one_of
 from searchkit.recipe import RECIPE, Recipe, trusting
@@ -174,7 +175,7 @@ class Engine:
     def context(
         self,
         words: str | Query,
-        max_tokens: int,
+        max_tokens: int = DEFAULT_TOKENS,
         *,
         limit: int = MOST_SESSIONS,
         filters: Iterable[tuple[str, str]] = (),

@@ -10,6 +10,8 @@ from searchkit.conversations import Folded, Said
 from searchkit.results import Answer, Shown
 from searchkit.types import Heading
 
+# What a pack may take unless somebody says otherwise: over the sample five sessions have room in it.
+DEFAULT_TOKENS = 2_000
 # By the id of a part, where in its text the words are that were asked for.
 Marks = Mapping[str, Sequence[tuple[int, int]]]
 

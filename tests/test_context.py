@@ -165,6 +165,15 @@ def test_nothing_found_is_told(home: Home, run: Run) -> None:
     assert (1, "filtered") == (filtered.status, filtered.json["empty_because"])
 
 
+def test_budget_has_a_default(home: Home, run: Run) -> None:
+    """Who names no budget gets 2,000 tokens, and --help says so."""
+    write(home)
+    run("index")
+
+    assert 2_000 == run("context", "lantern", "--json").json["max_tokens"]
+    assert "[default: 2000;" in run("context", "--help").out
+
+
 def test_too_small_a_budget_is_told(home: Home, run: Run) -> None:
     """Where no passage fits, the error says how many tokens would do, and they do."""
     write(home)

@@ -11,6 +11,7 @@ from searchkit.commands.options import common, rerank_option
 from searchkit.commands.printing import print_json, print_lines, say, warn, warn_of
 from searchkit.commands.search import files_behind
 from searchkit.errors import UsageError
+from searchkit.packs import DEFAULT_TOKENS
 from searchkit.questions import Condition, Filter
 from searchkit.render import context as render
 from searchkit.render import context_json, empty
@@ -23,7 +24,13 @@ CURRENT = ("CLAUDE_SESSION_ID", "CLAUDE_CODE_SESSION_ID")
 @click.command(cls=Question)
 @common
 @words_argument(is_required=True)
-@click.option("--max-tokens", required=True, type=click.IntRange(1), help="How many tokens it may take, all included.")
+@click.option(
+    "--max-tokens",
+    default=DEFAULT_TOKENS,
+    show_default=True,
+    type=click.IntRange(1),
+    help="How many tokens it may take, all included.",
+)
 @click.option("--limit", default=30, show_default=True, type=click.IntRange(1, 100), help="How many sessions at most.")
 @click.option(
     "--exclude-session",

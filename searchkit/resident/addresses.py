@@ -6,6 +6,7 @@ import msgspec
 
 from searchkit.backends.base import Order
 from searchkit.engine import Engine
+from searchkit.packs import DEFAULT_TOKENS
 from searchkit.questions import Mode
 from searchkit.resident import answers
 from searchkit.resident.parameters import FILTER_PARAMETERS, FULL, Given, Parameter, Q
@@ -92,8 +93,8 @@ ADDRESSES = (
             Parameter(
                 name="max_tokens",
                 kind="integer",
+                default=DEFAULT_TOKENS,
                 least=1,
-                is_required=True,
                 explained="How many tokens it may take as Markdown, all included.",
             ),
             Parameter(name="limit", kind="integer", default=30, least=1, most=100, explained="How many sessions."),
