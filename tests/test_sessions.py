@@ -110,6 +110,37 @@ def test_nearest_values_are_named_when_nothing_answers(listed: Run) -> None:
     assert "branch" not in answer.err
 
 
+def test_filter_that_keeps_all_away_is_named(listed: Run) -> None:
+    """Where filters hold for some sessions each, but for none together, it is said what each keeps away."""
+    answer = listed("sessions", "project:ledger", "-kind:prompt")
+
+    assert (1, "") == (answer.status, answer.out)
+    assert [
+        "No session is meant by that.",
+        "note: without project:ledger there would be 1 session",
+        "note: without -kind:prompt there would be 1 session",
+    ] == answer.err.splitlines()
+
+
+def test_time_without_sessions_is_told_when_there_are_some(listed: Run) -> None:
+    """A time in which there was no session is told with those from which there are some."""
+    answer = listed("sessions", "before:2001-01-01")
+
+    assert [
+        "No session is meant by that.",
+        "note: without before:2001-01-01 there would be 3 sessions",
+        "note: sessions are from 2025-03-01 to 2026-03-01",
+    ] == answer.err.splitlines()
+
+
+def test_empty_index_is_told(home: Home, run: Run) -> None:
+    """Where nothing is indexed, no filter is to blame."""
+    home.project()
+    run("index")
+
+    assert "Nothing is indexed yet: run searchkit index.\n" == run("sessions", "project:shop").err
+
+
 def test_values_that_exclude_are_not_missed() -> None:
     """What is to be left out need not be there."""
     condition = Condition(filters=(Filter(name="tool", values=("Bash",), is_excluded=True),))

@@ -8,8 +8,7 @@ from searchkit.commands.audience import audience
 from searchkit.commands.opening import opened
 from searchkit.commands.options import common
 from searchkit.commands.printing import print_json, print_lines, say, warn
-from searchkit.nearest import unknown
-from searchkit.render import json, terminal
+from searchkit.render import json, terminal, unlisted
 
 
 @click.command(cls=Question)
@@ -36,7 +35,8 @@ def sessions(
         if len(everything) > limit:
             say(f"{len(everything) - limit:,} more; --limit shows them")
         if not found:
-            say("No session is meant by that.")
-            for line in terminal.unknown(unknown(condition, engine.values)):
+            first, *others = unlisted.reasons(condition, engine.values, engine.sessions)
+            say(first)
+            for line in others:
                 warn(line)
     return 0 if found else NOTHING_FOUND

@@ -30,7 +30,7 @@ def sessions(engine: Engine, asked: arguments.Sessions, caller: Caller) -> answe
         total=len(found),
         next_offset=end if len(found) > end else None,
         empty_because=None if found else "no_match",
-        hints=[] if page else ["There are no more sessions."] if found else why.unknown(engine, query),
+        hints=[] if page else ["There are no more sessions."] if found else why.unlisted(engine, query),
     )
 
 

@@ -12,6 +12,7 @@ from searchkit.mcp.saying import line
 from searchkit.questions import Query
 from searchkit.render import empty
 from searchkit.render.answer_json import empty_because
+from searchkit.render.unlisted import reasons
 from searchkit.results import Answer
 
 HINT_CHARACTERS = 300
@@ -57,6 +58,11 @@ def unknown(engine: Engine, query: Query) -> list[str]:
             for one in nearest.unknown(query.condition, engine.values)
         ]
     )
+
+
+def unlisted(engine: Engine, query: Query) -> list[str]:
+    """Say what keeps all sessions away."""
+    return _lines(list(reasons(query.condition, engine.values, engine.sessions)))
 
 
 def _lines(said: Sequence[str]) -> list[str]:

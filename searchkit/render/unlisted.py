@@ -1,0 +1,60 @@
+"""Why no session is listed, and what could have been meant."""
+
+from collections.abc import Callable, Iterator, Sequence
+
+from msgspec.structs import replace
+
+from searchkit.nearest import unknown
+from searchkit.questions import Condition, Filter, Period, Span
+from searchkit.render import terminal
+from searchkit.render.plain import count, day, one_line
+from searchkit.types import Session
+
+List = Callable[[Condition], Sequence[Session]]
+
+
+def reasons(condition: Condition, values: Callable[[str], Sequence[str]], sessions: List) -> Iterator[str]:
+    """Say which filter keeps all sessions away; `values` tells which there are of one, and `sessions` lists some."""
+    everything = sessions(Condition())
+    if not everything:
+        yield "Nothing is indexed yet: run searchkit index."
+        return
+    yield "No session is meant by that."
+    unheard = list(terminal.unknown(unknown(condition, values)))
+    yield from unheard
+    others = list(_others(condition))
+    for written, rest in others if len(others) > 1 or not unheard else []:
+        if left := sessions(rest):
+            yield f"without {written} there would be {count(len(left), 'session')}"
+    times = [time for one in everything for time in (one.started, one.ended) if time]
+    if condition.periods and times:
+        yield f"sessions are from {day(min(times))} to {day(max(times))}"
+
+
+def _others(condition: Condition) -> Iterator[tuple[str, Condition]]:
+    """Yield each filter as it could be typed, and the condition without it."""
+    for number, one in enumerate(condition.filters):
+        kept = condition.filters[:number] + condition.filters[number + 1 :]
+        yield _filter(one), replace(condition, filters=kept)
+    for number, period in enumerate(condition.periods):
+        left = condition.periods[:number] + condition.periods[number + 1 :]
+        yield _period(period), replace(condition, periods=left)
+
+
+def _filter(one: Filter) -> str:
+    value = one_line(",".join(one.values))[: terminal.VALUE_CHARACTERS]
+    return f"{_sign(one)}{one.name}:{value}"
+
+
+def _period(one: Period) -> str:
+    return " ".join(_sign(one) + _span(span) for span in one.spans)
+
+
+def _span(span: Span) -> str:
+    if span.end is None:
+        return f"after:{day(span.start)}"
+    return f"before:{day(span.end)}" if span.start is None else f"on:{day(span.start)}"
+
+
+def _sign(one: Filter | Period) -> str:
+    return "-" if one.is_excluded else ""
