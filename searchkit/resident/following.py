@@ -93,10 +93,11 @@ class Following:
                 log.warning("the index is not brought up to date: %s", error.message)
                 self._changed.wait(TROUBLE_SECONDS)
                 self._changed.set()
-            except Exception:
-                # A thread that ends would leave the index to grow old without a word.
+            except Exception:  # the outermost shell of this thread, without which the index would grow old unsaid
                 log.exception("the index is not brought up to date")
                 self._leaving.wait(TROUBLE_SECONDS)
+                # What had changed is still to be taken in.
+                self._changed.set()
 
     def _choose(self) -> bool:
         """Follow what the index was made from last; that changes when somebody indexes other roots.

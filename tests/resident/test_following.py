@@ -4,6 +4,7 @@ import subprocess
 import sys
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,6 +12,9 @@ from searchkit import Engine
 from searchkit.backends.digest import digest
 from searchkit.backends.embedded import EmbeddedBackend, layout
 from searchkit.backends.embedded.lock import writing
+from searchkit.ingest import Summary
+from searchkit.questions import Mode
+from searchkit.resident import following
 from tests.corpus.build import build
 from tests.resident.residence import ENVIRONMENT, SECONDS_FOR_ANYTHING, SESSION, Residence, wait_for
 from tests.transcript import Home, Transcript
@@ -49,6 +53,41 @@ def test_takes_in_what_came_before_it(residence: Residence) -> None:
     residence.serve()
 
     assert wait_for(lambda: residence.found("lantern"))
+
+
+def test_unexpected_fault_loses_no_change(
+    home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """What changed while something nobody thought of went wrong is taken in later, and the log tells of it."""
+    monkeypatch.setattr(following, "TROUBLE_SECONDS", 0.1)
+    index = tmp_path / "index"
+    home.session(SESSION).prompt("find the slow query")
+    with Engine(index, [home.root]) as engine:
+        engine.index()
+    home.session(OTHER).prompt("lantern")
+    faults = [ZeroDivisionError("nobody thought of this")]
+
+    class Stumbling(Engine):
+        def index(self, *arguments: Any, **options: Any) -> Summary:
+            if faults:
+                raise faults.pop()
+            return super().index(*arguments, **options)
+
+    follows = following.Following(lambda roots: Stumbling(index, roots, "fake"), lambda: (home.root,), lambda: None)
+    follows.start()
+
+    try:
+        wait_for(lambda: found(index, "lantern"))
+    finally:
+        follows.stop()
+
+    assert "nobody thought of this" in caplog.text
+
+
+def found(index: Path, words: str) -> bool:
+    """Say whether a search finds anything."""
+    with Engine(index) as engine:
+        return bool(engine.search(words, mode=Mode.KEYWORD).total)
 
 
 def test_follows_only_what_the_index_is_made_from(residence: Residence, tmp_path: Path) -> None:
