@@ -1,12 +1,17 @@
-"""How commands that change files outside of the index do so: shown first, asked, and done."""
+"""How commands that change files of an agent do so: shown first, asked, and done."""
 
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import click
+import msgspec
 
+from searchkit.commands import installing
+from searchkit.commands.audience import audience
 from searchkit.commands.installing import Change
+from searchkit.commands.opening import must_be_own
+from searchkit.commands.options import Command, common
 from searchkit.commands.printing import print_json, print_lines, say
 from searchkit.errors import UsageError
 from searchkit.render.plain import safe
@@ -14,27 +19,50 @@ from searchkit.render.plain import safe
 _COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 
 
+class Changed(msgspec.Struct, frozen=True, kw_only=True):
+    """What there was to change and where, and whether it was done."""
+
+    target: Path
+    changes: Sequence[Change]
+    is_done: bool
+
+
+def changing_options(command: Command) -> Command:
+    """Add whom a change is for, and how sure one is of it."""
+    for option in (
+        click.option("--dry-run", is_flag=True, help="Only show what would be changed."),
+        click.option("--yes", is_flag=True, help="Do it without asking."),
+        click.argument("agent", type=click.Choice(["claude"])),
+        common,
+    ):
+        command = option(command)
+    return command
+
+
 def change(
-    target: Path,
-    changes: Sequence[Change],
-    carry_out: Callable[[], Path | None],
+    plan: Callable[[Path], Sequence[Change]],
+    carry_out: Callable[[Path, Sequence[Change], Path], Path | None],
     *,
     as_json: bool,
     yes: bool,
     dry_run: bool,
-) -> bool:
-    """Show changes, make them if that is wanted, and say whether they were made."""
+) -> Changed:
+    """Show what a plan would change in the agent's directory, and do it if that is wanted."""
+    must_be_own()
+    environment = audience().environment
+    target = installing.place(environment)
+    changes = plan(target)
     if not as_json:
         for one in changes:
             print_lines(_coloured(line) for line in one.diff())
     is_done = bool(changes) and not dry_run and (yes or _confirmed())
-    kept = carry_out() if is_done else None
+    kept = carry_out(target, changes, installing.copies_directory(environment)) if is_done else None
     if as_json:
         told = [{"path": one.path, "change": one.kind, "diff": one.diff()} for one in changes]
         print_json({"target": str(target), "changes": told, "is_done": is_done, "copies": str(kept) if kept else None})
     elif kept:
         say(f"Copies of what was there are in {kept}.")
-    return is_done
+    return Changed(target=target, changes=changes, is_done=is_done)
 
 
 def _coloured(line: str) -> str:
