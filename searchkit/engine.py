@@ -293,22 +293,25 @@ class Engine:
     def status(self) -> Status:
         """Say what is indexed and how far."""
         backend = self._open()
-        files = size = 0
-        unreachable = None
+        behind, covered = Behind(files=0, bytes=0), Reach(searchable=0, pending=0)
+        unreachable = damage = None
         try:
             behind = self.behind()
-            files, size = behind.files, behind.bytes
         except SourceError as error:
             unreachable = error.message
-        covered = backend.covered() if self.has_vectors() else Reach(searchable=0, pending=0)
+        try:
+            covered = backend.covered() if self.has_vectors() else covered
+        except (IndexDamaged, IndexMissing) as fault:
+            damage = f"{fault.message}; {fault.hint}"
         return Status(
             index=str(self.settings.index),
             roots=[str(root) for root in self.roots],
             counts=backend.counts(),
             index_bytes=_size(self.settings.index),
-            files_behind=files,
-            bytes_behind=size,
+            files_behind=behind.files,
+            bytes_behind=behind.bytes,
             unreachable=unreachable,
+            damage=damage,
             embedded=covered.searchable,
             to_embed=covered.pending,
         )

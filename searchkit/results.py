@@ -11,7 +11,7 @@ from searchkit.types import Counts, Heading
 
 
 class Status(msgspec.Struct, frozen=True, kw_only=True):
-    """What is indexed and how far."""
+    """What is indexed and how far; `unreachable` and `damage` say why transcripts or vectors are not counted."""
 
     index: str
     roots: Sequence[str]
@@ -20,6 +20,7 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     files_behind: int
     bytes_behind: int
     unreachable: str | None = None
+    damage: str | None = None
     embedded: int = 0
     to_embed: int = 0
 

@@ -1,6 +1,7 @@
 """Words and meaning together: what is embedded, found, filtered, and said where meaning cannot be asked for."""
 
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -112,6 +113,24 @@ def test_scores_are_explained(found: Run) -> None:
 def test_status_tells_what_is_covered(found: Run) -> None:
     """All that should have a vector has one."""
     assert {"embedded": 5, "to_embed": 0} == found("status", "--json").json["meaning"]
+
+
+@pytest.mark.parametrize(
+    ("damaged", "kept"), [("data/*.lance", 2), ("_versions/*.manifest", 2), ("_versions/*.manifest", 20)]
+)
+def test_status_tells_of_damage_and_what_mends_it(found: Run, tmp_path: Path, damaged: str, kept: int) -> None:
+    """A table of vectors that cannot be read is told beside all else, with the command that makes it anew."""
+    for path in (tmp_path / "index" / "vectors").rglob(damaged):
+        path.write_bytes(path.read_bytes()[: path.stat().st_size // kept])
+
+    shown, told = found("status"), found("status", "--json")
+    found("index")
+
+    assert (0, 0) == (shown.status, told.status)
+    assert "nothing can be found by it: " in shown.out
+    assert "run: searchkit index" in shown.out
+    assert "is damaged" in told.json["damage"]
+    assert (5, None) == ((mended := found("status", "--json").json)["meaning"]["embedded"], mended["damage"])
 
 
 def test_second_index_embeds_nothing(found: Run) -> None:

@@ -94,6 +94,7 @@ def status(found: Status) -> Fields:
         "behind": None if found.unreachable else {"files": found.files_behind, "bytes": found.bytes_behind},
         "meaning": {"embedded": found.embedded, "to_embed": found.to_embed},
         "unreachable": found.unreachable,
+        "damage": found.damage,
     }
 
 

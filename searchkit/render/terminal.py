@@ -102,7 +102,9 @@ def status(found: Status) -> Iterator[str]:
         yield f"{'':{LABEL_WIDTH}}{number:>10,}  {kind}"
     if counts.noise:
         yield f"{'noise':{LABEL_WIDTH}}" + _listed(counts.noise)
-    if found.embedded or found.to_embed:
+    if found.damage:
+        yield f"{'meaning':{LABEL_WIDTH}}nothing can be found by it: {found.damage}"
+    elif found.embedded or found.to_embed:
         wanting = f", {found.to_embed:,} still to be embedded" if found.to_embed else ""
         yield f"{'meaning':{LABEL_WIDTH}}{count(found.embedded, 'part')} can be found by it{wanting}"
     else:

@@ -293,6 +293,7 @@ SCHEMAS: Mapping[str, Schema] = {
             "behind": _or_null(_object({"files": NUMBER, "bytes": NUMBER})),
             "meaning": _object({"embedded": NUMBER, "to_embed": NUMBER}),
             "unreachable": MAYBE_TEXT,
+            "damage": MAYBE_TEXT,
         }
     ),
     "Port": _object({"port": {"type": "integer", "minimum": 0, "maximum": 65535}}),

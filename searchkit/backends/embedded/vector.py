@@ -40,6 +40,8 @@ PARTITIONS = 64
 # Where a filter leaves so few rows, they are all compared: exact, and no slower.
 FEW_ROWS = 10_000
 HINT = "run: searchkit index, which makes the vectors anew and touches nothing else"
+# Damage that Lance does not expect, such as a manifest without its last bytes, ends in one of these.
+_PANICS = ("PanicException", "RustPanic")
 _NEAR = ["part", "kind", "session", "time", "agent", "feature", "_distance"]
 
 
@@ -173,7 +175,9 @@ class Vectors:
         """Turn what Lance reports into an error that says what to do."""
         try:
             yield
-        except (ValueError, RuntimeError, OSError) as error:
+        except BaseException as error:
+            if not isinstance(error, (ValueError, RuntimeError, OSError)) and type(error).__name__ not in _PANICS:
+                raise
             if not self._path.is_dir():
                 raise IndexMissing(f"the vectors in {self._path.parent.parent} are gone", HINT) from error
             raise IndexDamaged(f"{self._path} is damaged: {_reason(error)}", HINT) from error
@@ -216,7 +220,7 @@ def drop(directory: Path, name: str) -> None:
     shutil.rmtree(table_path(directory, name), ignore_errors=True)
 
 
-def _reason(error: Exception) -> str:
+def _reason(error: BaseException) -> str:
     """Return what Lance says without where in its own source it says so."""
     return str(error).partition(", /")[0]
 
