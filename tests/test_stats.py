@@ -51,6 +51,19 @@ def test_json_has_exact_figures(counted: Run) -> None:
     ]
 
 
+@pytest.mark.parametrize("filters", [(), ("-session:1",)])
+def test_there_are_as_many_sessions_as_are_listed(counted: Run, home: Home, filters: tuple[str, ...]) -> None:
+    """A session that is known only from side files has no message, and is a session all the same."""
+    home.todos("33333333-3333-4333-8333-333333333333", [{"content": "sweep", "status": "pending"}])
+    counted("index")
+
+    listed = counted("sessions", *filters, "--json").json["sessions"]
+    total = counted("stats", *filters, "--json").json["total"]
+
+    assert len(listed) == total["sessions"] > 0
+    assert "sessions    3, 1 of them known only from side files, 0 agents" in counted("status").out
+
+
 @pytest.mark.parametrize(
     ("arguments", "responses"),
     [(["--project", "shop"], 2), (["model:haiku"], 1), (["--after", "2026-03-02"], 1), (["slow"], 2)],

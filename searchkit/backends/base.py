@@ -348,6 +348,8 @@ class Backend(Protocol):
 
         Filters choose sessions, as for `sessions`; those of models and tools also leave out what others
         did. A period holds for what happened in it. Prompts have no model, and only calls have a tool.
+        In all there are as many sessions as `sessions` returns, unless a period is given: then it is those in which
+        something happened.
         """
 
     def responses(self) -> Mapping[str, Usage]:

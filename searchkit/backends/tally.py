@@ -21,8 +21,14 @@ class Counted(msgspec.Struct, frozen=True, kw_only=True):
     file: str | None = None
 
 
-def tally(counted: Iterable[Counted], groupings: Sequence[Grouping]) -> dict[Grouping, dict[str, Figures]]:
-    """Add up what was counted; a session counts once for each label."""
+def tally(
+    counted: Iterable[Counted], groupings: Sequence[Grouping], meant: int | None
+) -> dict[Grouping, dict[str, Figures]]:
+    """Add up what was counted; a session counts once for each label.
+
+    In all there are as many sessions as are meant, also those without a message, unless a time is meant: then it
+    is those in which something was counted.
+    """
     sessions: dict[tuple[Grouping, str], set[object]] = defaultdict(set)
     sums: dict[tuple[Grouping, str], dict[str, float]] = defaultdict(dict)
     for one in counted:
@@ -35,7 +41,8 @@ def tally(counted: Iterable[Counted], groupings: Sequence[Grouping]) -> dict[Gro
                     numbers[name] = numbers.get(name, 0) + number
     figures: dict[Grouping, dict[str, Figures]] = {by: {} for by in groupings}
     for (by, label), numbers in sums.items():
-        held = {**numbers, "sessions": len(sessions[by, label])}
+        is_known = by is Grouping.TOTAL and meant is not None
+        held = {**numbers, "sessions": meant if is_known else len(sessions[by, label])}
         figures[by][label] = msgspec.convert(held, Figures)
     return figures
 

@@ -91,8 +91,8 @@ def status(found: Status) -> Iterator[str]:
     for root in found.roots:
         yield f"{'root':{LABEL_WIDTH}}{root}"
     gone = counts.sessions_without_transcript
-    known = f", {gone:,} more known only from side files" if gone else ""
-    yield f"{'sessions':{LABEL_WIDTH}}{counts.sessions:,}, {count(counts.agents, 'agent')}{known}"
+    known = f", {gone:,} of them known only from side files" if gone else ""
+    yield f"{'sessions':{LABEL_WIDTH}}{counts.sessions + gone:,}{known}, {count(counts.agents, 'agent')}"
     read = f"{count(counts.files, 'transcript')}, {size(counts.bytes)}, {count(counts.lines, 'line')}"
     yield f"{'read':{LABEL_WIDTH}}{read}"
     yield f"{'records':{LABEL_WIDTH}}{counts.links:,} linked, {count(counts.torn, 'torn line')}"

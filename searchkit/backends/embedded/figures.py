@@ -53,7 +53,8 @@ def figures(
 ) -> dict[Grouping, dict[str, Figures]]:
     """Return figures by label, for each of these groupings."""
     statements = [_PROMPTS, _CALLS, _RESPONSES, *([_TOUCHES] if Grouping.FILE in groupings else [])]
-    return tally(_counted(connection, unpacker, condition, statements), groupings)
+    meant = None if condition.periods else len(choosing.sessions(connection, unpacker, condition))
+    return tally(_counted(connection, unpacker, condition, statements), groupings, meant)
 
 
 def _counted(

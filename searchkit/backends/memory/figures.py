@@ -15,7 +15,8 @@ Numbers = Mapping[str, float]
 
 def figures(held: Held, condition: Condition, groupings: Sequence[Grouping]) -> dict[Grouping, dict[str, Figures]]:
     """Return figures by label, for each of these groupings."""
-    return tally((*_counted(held, condition), *_touches(held, condition)), groupings)
+    meant = None if condition.periods else len(sessions(held, condition))
+    return tally((*_counted(held, condition), *_touches(held, condition)), groupings, meant)
 
 
 def _counted(held: Held, condition: Condition) -> Iterator[Counted]:
