@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from searchkit.sources.claude.values import leaves, mapping, strings, text, written_out
+from searchkit.sources.claude.values import identity, leaves, mapping, strings, text, written_out
 from searchkit.types import Block, Kind, Role, Touch
 
 PERSISTED = "<persisted-output>"
@@ -87,7 +87,7 @@ def _call(number: int, item: dict[str, object]) -> Block:
         role=Role.ASSISTANT,
         text=shown,
         tool=text(item.get("name")),
-        call=text(item.get("id")),
+        call=identity(item.get("id")),
         fields=fields,
     )
 
@@ -100,7 +100,7 @@ def _other(number: int, item: dict[str, object], role: Role, kind: Kind) -> Iter
             kind=Kind.TOOL_RESULT,
             role=Role.USER,
             text=_result_text(item.get("content")),
-            call=text(item.get("tool_use_id")),
+            call=identity(item.get("tool_use_id")),
             is_error=item.get("is_error") is True,
         )
     elif item.get("type") == "document":

@@ -6,14 +6,16 @@ nobody has seen, is decoded to a plain object and picked from field by field: it
 """
 
 import json
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 
-from searchkit.sources.claude.values import mapping, text
+from searchkit.sources.claude.values import MOST_ID, identity, mapping, text
 from searchkit.sources.jsonl import decode
 
 NOTHING = msgspec.Raw()
+# A line with a longer one does not fit the types.
+Id = Annotated[str, msgspec.Meta(max_length=MOST_ID)]
 
 
 class Tokens(msgspec.Struct, frozen=True, gc=False):
@@ -38,11 +40,11 @@ class Envelope(msgspec.Struct, frozen=True, kw_only=True, rename="camel", gc=Fal
     """The fields of a line that place and link its record."""
 
     type: str = "(none)"
-    uuid: str | None = None
-    parent_uuid: str | None = None
-    logical_parent_uuid: str | None = None
-    session_id: str | None = None
-    agent_id: str | None = None
+    uuid: Id | None = None
+    parent_uuid: Id | None = None
+    logical_parent_uuid: Id | None = None
+    session_id: Id | None = None
+    agent_id: Id | None = None
     timestamp: str | int | float | None = None
     cwd: str | None = None
     git_branch: str | None = None
@@ -51,10 +53,10 @@ class Envelope(msgspec.Struct, frozen=True, kw_only=True, rename="camel", gc=Fal
     slug: str | None = None
     subtype: str | None = None
     plan_content: str | None = None
-    source_tool_assistant: str | None = msgspec.field(default=None, name="sourceToolAssistantUUID")
-    source_tool_use: str | None = msgspec.field(default=None, name="sourceToolUseID")
-    parent_tool_use: str | None = msgspec.field(default=None, name="parentToolUseID")
-    tool_use: str | None = msgspec.field(default=None, name="toolUseID")
+    source_tool_assistant: Id | None = msgspec.field(default=None, name="sourceToolAssistantUUID")
+    source_tool_use: Id | None = msgspec.field(default=None, name="sourceToolUseID")
+    parent_tool_use: Id | None = msgspec.field(default=None, name="parentToolUseID")
+    tool_use: Id | None = msgspec.field(default=None, name="toolUseID")
     is_sidechain: bool | None = None
     is_meta: bool | None = None
     is_compact_summary: bool | None = None
@@ -92,7 +94,7 @@ def _picked(data: dict[str, object]) -> Envelope:
         elif name in _FLAGS:
             fields[name] = value is True
         elif name not in ("message", "timestamp", "cost", "type"):
-            fields[name] = text(value)
+            fields[name] = identity(value) if name in _IDS else text(value)
     message = data.get("message")
     content = mapping(message)
     tokens = mapping(content.get("usage"))
@@ -120,4 +122,7 @@ def _packed(value: dict[str, object]) -> msgspec.Raw:
 _DECODE = msgspec.json.Decoder(Envelope).decode
 _KEYS = dict(zip(Envelope.__struct_fields__, Envelope.__struct_encode_fields__, strict=True))
 _RAW = frozenset({"origin", "forked_from", "tool_use_result", "attachment", "data"})
+_IDS = frozenset({"uuid", "parent_uuid", "logical_parent_uuid", "session_id", "agent_id"}) | frozenset(
+    {"source_tool_assistant", "source_tool_use", "parent_tool_use", "tool_use"}
+)
 _FLAGS = frozenset({"is_sidechain", "is_meta", "is_compact_summary", "is_api_error_message"})

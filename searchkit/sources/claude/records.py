@@ -14,10 +14,10 @@ import msgspec
 from searchkit import own
 from searchkit.sources.claude import events
 from searchkit.sources.claude.blocks import PERSISTED, assistant_blocks, touches, user_blocks
-from searchkit.sources.claude.envelope import Envelope, Message, open_envelope, unpack
+from searchkit.sources.claude.envelope import Envelope, Id, Message, open_envelope, unpack
 from searchkit.sources.claude.layout import COPY_AGENTS, SUGGESTION_AGENT, is_home_of
 from searchkit.sources.claude.tags import classify
-from searchkit.sources.claude.values import count, mapping, milliseconds, synthetic_uuid, text
+from searchkit.sources.claude.values import count, identity, mapping, milliseconds, synthetic_uuid, text
 from searchkit.sources.jsonl import decode, joined
 from searchkit.types import ANSWERED, Block, Context, Fact, Kind, Origin, Problem, Record, Role, Standing, Touch, Usage
 
@@ -229,7 +229,7 @@ class Reader:
             # It makes no part, and yet nothing must stand in for it any more.
             self._fact(session, None, ANSWERED, call)
         if session is not None and (tool is None or tool in _STARTERS):
-            agent = text(unpack(envelope.tool_use_result).get("agentId"))
+            agent = identity(unpack(envelope.tool_use_result).get("agentId"))
             if agent is None and (match := _AGENT_ID.search(block.text)):
                 agent = match.group(1)
             self._fact(session, agent, "call", call if agent else None)
@@ -296,12 +296,12 @@ class Reader:
             self._slug = (envelope.slug, session, agent)
             self._fact(session, agent, "slug", envelope.slug)
         if envelope.forked_from:
-            self._fact(session, agent, "forked-from", text(unpack(envelope.forked_from).get("sessionId")))
+            self._fact(session, agent, "forked-from", identity(unpack(envelope.forked_from).get("sessionId")))
 
     def _tell(self, number: int, record_type: str, session: str, agent: str | None, data: dict[str, object]) -> None:
         """Gather what a record that is no message tells of its session."""
         if record_type in events.STATE:
-            leaf = text(data.get("leafUuid"))
+            leaf = identity(data.get("leafUuid"))
             self._state(number, session, agent, record_type, text(data.get(events.STATE[record_type][0])), leaf)
         elif record_type == "pr-link":
             self._state(number, session, agent, "pr-link", text(data.get("prUrl")))
@@ -309,7 +309,7 @@ class Reader:
             worktree = mapping(data.get("worktreeSession"))
             self._state(number, session, agent, "worktree", text(worktree.get("worktreePath")))
         elif record_type == "fork-context-ref":
-            parent, leaf = text(data.get("parentSessionId")), text(data.get("parentLastUuid"))
+            parent, leaf = identity(data.get("parentSessionId")), identity(data.get("parentLastUuid"))
             self._state(number, session, agent, "forked-from", parent, leaf)
         elif record_type == "file-history-snapshot":
             for path in mapping(mapping(data.get("snapshot")).get("trackedFileBackups")):
@@ -365,7 +365,7 @@ class _ProgressHead(msgspec.Struct, frozen=True, gc=False):
     """What tells one kind of progress from another."""
 
     type: str | None = None
-    agent: str | None = msgspec.field(default=None, name="agentId")
+    agent: Id | None = msgspec.field(default=None, name="agentId")
 
 
 def _progress_head(data: msgspec.Raw) -> _ProgressHead:
@@ -373,7 +373,7 @@ def _progress_head(data: msgspec.Raw) -> _ProgressHead:
         return _DECODE_PROGRESS(data) if data else _ProgressHead()
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         fields = unpack(data)
-        return _ProgressHead(text(fields.get("type")), text(fields.get("agentId")))
+        return _ProgressHead(text(fields.get("type")), identity(fields.get("agentId")))
 
 
 def _usage(envelope: Envelope, message: Message) -> Usage | None:

@@ -7,7 +7,7 @@ import msgspec
 import orjson
 
 from searchkit.sources.claude.layout import FileKind
-from searchkit.sources.claude.values import count, mapping, milliseconds, synthetic_uuid, text
+from searchkit.sources.claude.values import count, identity, mapping, milliseconds, synthetic_uuid, text
 from searchkit.sources.jsonl import decode
 from searchkit.types import Block, Context, Fact, Kind, Origin, Record, Role, Standing
 
@@ -26,7 +26,7 @@ def read_history(number: int, data: dict[str, object]) -> Record | None:
     return _record(
         "history",
         [(Kind.HISTORY, said)],
-        session=text(data.get("sessionId")),
+        session=identity(data.get("sessionId")),
         project=text(data.get("project")),
         time=milliseconds(data.get("timestamp")),
         line=number,
@@ -104,7 +104,7 @@ def _sessions_index(data: dict[str, object]) -> Document:
     facts: list[Fact] = []
     entries = data.get("entries")
     for entry in map(mapping, entries if isinstance(entries, list) else []):
-        session = text(entry.get("sessionId"))
+        session = identity(entry.get("sessionId"))
         if session is None:
             continue
         for key, name in (

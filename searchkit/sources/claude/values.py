@@ -12,6 +12,8 @@ from searchkit.types import Field
 LARGEST_COUNT = 1 << 53
 # A day before the end of the year 9999, beyond which no time can be written down in some time zones.
 LATEST_MILLISECONDS = 253_402_214_399_999
+# Characters of an id. Sessions and agents have files named after them, whose names are no longer anywhere.
+MOST_ID = 255
 # Leaves that identify rather than say something, left out where all strings of a value are gathered.
 MUTE_KEYS = frozenset(
     {
@@ -33,6 +35,15 @@ MUTE_KEYS = frozenset(
 def text(value: object) -> str | None:
     """Return a string that is not empty, or None."""
     return value if isinstance(value, str) and value else None
+
+
+def identity(value: object) -> str | None:
+    """Return an id, or None; instead of one that is too long to be one, another that stands for it wherever it occurs.
+
+    It is shown, linked and looked up in many places, none of which is to take in a book.
+    """
+    id = text(value)
+    return synthetic_uuid(id) if id is not None and len(id) > MOST_ID else id
 
 
 def mapping(value: object) -> dict[str, object]:
