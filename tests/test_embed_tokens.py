@@ -42,36 +42,12 @@ def test_beginning_gives_the_tokens_of_the_whole(words: list[str], joint: str) -
     assert not numbers or len(numbers) <= MAX_TOKENS
 
 
-@settings(max_examples=200, deadline=None, derandomize=True, database=None)
-@given(words=st.lists(st.sampled_from(WORDS), max_size=80), most=st.integers(1, 4))
-def test_pieces_are_the_beginning_of_the_text(words: list[str], most: int) -> None:
-    """Pieces leave nothing out between them but spaces, and the model reads each to its end."""
-    text = " ".join(words)
-
-    pieces = TOKENS.pieces(text, most)
-
-    squeezed = "".join(text.split())
-    assert squeezed.startswith("".join("".join(pieces).split()))
-    assert len(pieces) <= most
-    assert all(len(WHOLE.encode(piece).overflowing) == 0 for piece in pieces)
-
-
-def test_pieces_that_are_enough_hold_all_of_a_text() -> None:
-    """A text that fits into the pieces that were asked for is cut and not cut off."""
-    text = " ".join(f"word{number}" for number in range(20))
-
-    pieces = TOKENS.pieces(text, 100)
-
-    assert text == " ".join(pieces)
-
-
 @pytest.mark.parametrize("text", ["one two three " * 150_000, "x" * 2_000_000, " " * 2_000_000, "é" * 2_000_000])
 def test_long_text_costs_what_its_beginning_costs(text: str) -> None:
     """Two megabytes take no time to speak of, whatever they are."""
 
     began = time.process_time()
     TOKENS.numbers(text)
-    TOKENS.pieces(text, 2)
     taken = time.process_time() - began
 
     assert taken < 0.5

@@ -54,6 +54,3 @@ class Embedder(Protocol):
 
     def embed_query(self, text: str, /) -> Vector:
         """Return the unit vector of a question; it does not wait for all of the texts that are being embedded."""
-
-    def pieces(self, text: str, most: int, /) -> list[str]:
-        """Cut the beginning of a text into at most so many pieces that the model reads to their ends."""

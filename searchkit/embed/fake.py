@@ -41,12 +41,6 @@ class FakeEmbedder:
         )
         return (total / (np.linalg.norm(total) or 1.0)).astype(np.float32)
 
-    def pieces(self, text: str, most: int, /) -> list[str]:
-        """Cut the beginning of a text into at most so many pieces of at most so many words as count."""
-        words = list(_WORD.finditer(text))
-        starts = range(0, len(words), MAX_TOKENS)[:most]
-        return [text[words[start].start() : words[start : start + MAX_TOKENS][-1].end()] for start in starts]
-
     def _direction(self, word: str) -> NDArray[np.float64]:
         """Return a direction that is the same in every process, unlike what `hash` would give."""
         seed = hashlib.blake2b(word.encode("utf-8", "surrogatepass"), digest_size=8).digest()

@@ -56,10 +56,6 @@ class MiniLM:
         vector: Vector = self._encoder.vectors([self._tokens.numbers(text)])[0]
         return vector
 
-    def pieces(self, text: str, most: int, /) -> list[str]:
-        """Cut the beginning of a text into at most so many pieces that the model reads to their ends."""
-        return self._tokens.pieces(text, most)
-
 
 def _tokenizer(path: Path) -> Tokenizer:
     try:

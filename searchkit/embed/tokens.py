@@ -29,19 +29,6 @@ class Tokens:
         found = self._beginning(encodable(text), self._room).ids[: self._room]
         return [*self._before, *found, *self._after] if not self._unknown.issuperset(found) else []
 
-    def pieces(self, text: str, most: int) -> list[str]:
-        """Cut the beginning of a text into at most so many pieces, between words."""
-        text = encodable(text)
-        encoding = self._beginning(text, most * self._room)
-        words, places = encoding.word_ids, encoding.offsets
-        pieces: list[str] = []
-        begin = 0
-        while begin < len(words) and len(pieces) < most:
-            end = _word_end(words, begin, begin + self._room)
-            pieces.append(text[places[begin][0] : places[end - 1][1]])
-            begin = end
-        return pieces
-
     def _beginning(self, text: str, wanted: int) -> Encoding:
         """Encode as much of a text as tells its first tokens just as all of it would."""
         chars = wanted * CHARS_PER_TOKEN
@@ -66,16 +53,6 @@ def _is_settled(encoding: Encoding, wanted: int) -> bool:
     """Say whether the last word, which may have been cut, is behind the tokens that are wanted."""
     words = encoding.word_ids
     return len(words) > wanted and words[wanted - 1] != words[-1]
-
-
-def _word_end(words: list[int | None], begin: int, end: int) -> int:
-    """Return the last place up to the end at which a word ends; the end itself inside of a very long word."""
-    if end >= len(words):
-        return len(words)
-    place = end
-    while place > begin and words[place] == words[place - 1]:
-        place -= 1
-    return place if place > begin else end
 
 
 def _unknown(tokenizer: Tokenizer) -> list[int]:

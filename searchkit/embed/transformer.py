@@ -7,13 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from tokenizers import Tokenizer
 
 from searchkit.embed.base import Identity, Vector, Vectors
 from searchkit.embed.exhaustion import within_memory
 from searchkit.embed.families import prefixes
 from searchkit.embed.opening import OTHER_MODEL, is_path, opened
-from searchkit.embed.tokens import Tokens, encodable
+from searchkit.embed.tokens import encodable
 from searchkit.errors import ModelMismatch
 
 if TYPE_CHECKING:
@@ -66,18 +65,6 @@ class Transformer:
         """Return the unit vector of a question."""
         vector: Vector = self._vectors([text], self._prefixes.query)[0]
         return vector
-
-    def pieces(self, text: str, most: int, /) -> list[str]:
-        """Cut the beginning of a text into at most so many pieces that the model reads to their ends."""
-        backend = getattr(self._model.tokenizer, "backend_tokenizer", None)
-        if backend is None:
-            # A tokenizer that cannot tell where its tokens were: three characters a token are few enough.
-            size = self.identity.max_tokens * 3
-            return [text[begin : begin + size] for begin in range(0, len(text), size)[:most]]
-        # Its own copy, because the model's is set to cut texts off.
-        tokenizer = Tokenizer.from_str(backend.to_str())
-        taken = len(tokenizer.encode(self._prefixes.text, add_special_tokens=False).ids)
-        return Tokens(tokenizer, self.identity.max_tokens - taken).pieces(text, most)
 
     def _vectors(self, texts: Sequence[str], prefix: str) -> Vectors:
         beginnings = [encodable(text[:MOST_CHARS]) for text in texts]

@@ -8,7 +8,6 @@ from searchkit.types import Part
 
 _SHELLS = frozenset({"bash", "powershell"})
 _WRITERS = frozenset({"write", "write_file", "notebookedit"})
-_EDITORS = _WRITERS | {"edit", "edit_file", "multiedit"}
 # What an input is called that holds a text to be replaced, and the one beside it that replaces it.
 _REPLACED = {"old_string": "new_string", "oldText": "newText"}
 _WRITTEN = ("content", "new_source")
@@ -35,11 +34,6 @@ def pieces(part: Part) -> list[Piece]:
         return [Code(text=part.text)]
     rest = [f"{name}: {value}" for name, value in values.items() if name not in told and _USUAL.get(name) != value]
     return [*found, Code(text="\n".join(rest))] if rest else found
-
-
-def is_edit(tool: str) -> bool:
-    """Say whether a tool changes files."""
-    return _name(tool) in _EDITORS
 
 
 def _name(tool: str) -> str:

@@ -122,18 +122,6 @@ def test_several_threads_may_ask_at_once(embedder: Embedder) -> None:
     assert [pytest.approx(1, abs=TOLERANCE)] * len(TEXTS) == cosines(expected, np.array(questions))
 
 
-def test_long_texts_are_cut_into_pieces(embedder: Embedder) -> None:
-    """Pieces are of the text, in order, whole words each, and no more than were asked for."""
-    text = " ".join(f"w{number}" for number in range(1000))
-
-    pieces = embedder.pieces(text, 3)
-
-    assert 3 == len(pieces)
-    assert text.startswith(" ".join(pieces))
-    assert [] == embedder.pieces("", 3)
-    assert ["short text"] == embedder.pieces("short text", 3)
-
-
 def test_identity_says_what_the_vectors_are_made_with(embedder: Embedder) -> None:
     """An identity is equal to itself, and names where another one differs."""
     identity = embedder.identity

@@ -13,11 +13,6 @@ def uuid_key(uuid: str) -> Key:
     return bytes.fromhex(uuid.replace("-", "")) if _UUID(uuid) else uuid
 
 
-def optional_key(uuid: str | None) -> Key | None:
-    """Shorten a uuid that may be missing."""
-    return None if uuid is None else uuid_key(uuid)
-
-
 def uuid_text(key: Key) -> str:
     """Write a key as it stood in the transcript."""
     if isinstance(key, str):
