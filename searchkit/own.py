@@ -7,10 +7,8 @@ shell's: `tool:Bash` means it, and so does `tool:searchkit`.
 
 import re
 
-from msgspec.structs import replace
-
 from searchkit.conditions import holds
-from searchkit.questions import Condition, Filter, Query
+from searchkit.questions import Filter, Query, narrowed
 from searchkit.types import Block
 
 NAME = "searchkit"
@@ -28,6 +26,8 @@ _VARIABLE = re.compile(r"\w+=")
 _RUNNERS = {"time": 0, "uvx": 0, "uv": 1, "timeout": 1, "pipx": 1}
 _PYTHON = re.compile(r"\S*python[\d.]*")
 _LEFT_OUT = Filter(name="tool", values=TOOLS, is_excluded=True)
+# Beginnings of our tools' names that mean others as well.
+_OF_MANY = frozenset({"mcp", *map(str.casefold, SHELLS)})
 
 
 def answering(call: Block) -> str | None:
@@ -40,10 +40,8 @@ def answering(call: Block) -> str | None:
 
 def without(query: Query) -> Query:
     """Leave out what searchkit said, unless that is what is asked for."""
-    condition = query.condition
-    if any(_means_ours(filter) for filter in condition.filters):
-        return query
-    return replace(query, condition=Condition(filters=(*condition.filters, _LEFT_OUT), periods=condition.periods))
+    means_ours = any(_means_ours(filter) for filter in query.condition.filters)
+    return query if means_ours else narrowed(query, _LEFT_OUT)
 
 
 def _runs_ours(command: str) -> bool:
@@ -59,8 +57,10 @@ def _runs_ours(command: str) -> bool:
 def _leads_to_command(before: str) -> bool:
     """Say whether what stands before a name only sets variables, runs what follows, or says where it is."""
     words = before.split()
-    if words and not before[-1].isspace() and not _PATH.fullmatch(words.pop()):
-        return False
+    if words and not before[-1].isspace():
+        path = words.pop()
+        if not _PATH.fullmatch(path):
+            return False
     while words:
         word = words.pop(0)
         if _PYTHON.fullmatch(word) and words[:1] == ["-m"]:
@@ -82,6 +82,6 @@ def _means_ours(filter: Filter) -> bool:
             wanted.casefold().startswith(one.casefold()) or holds("tool", one, wanted)
             for wanted in filter.values
             for one in ours
-            if wanted not in (*SHELLS, "mcp")
+            if wanted.casefold() not in _OF_MANY
         )
     )

@@ -13,6 +13,7 @@ import msgspec
 
 from searchkit import dates
 from searchkit.clean import clean
+from searchkit.errors import UsageError
 from searchkit.filters import ALIASES, NAMES, Given, combine, full_name, read, read_option, refusal
 from searchkit.questions import Clause, Condition, Filter, Match, Period, Query, Term
 from searchkit.render.plain import stamp
@@ -24,12 +25,13 @@ _MIN_PREFIX_CHARS = 2
 _MIN_FUZZY_CHARS = 4
 
 
-def understand(text: str, *, now: datetime, filters: Iterable[tuple[str, str]] = ()) -> Query:
+def understand(text: str, *, now: datetime | None = None, filters: Iterable[tuple[str, str]] = ()) -> Query:
     """Read a question and the filters given as options, of which a wrong one raises `UsageError`.
 
-    Dates are in the time zone of `now`. An option's value excludes with a leading `-`. A text of
-    several lines, or a very long one, was pasted: all of it is words.
+    Dates are in the time zone of `now`, which is here and now unless it is given. An option's value excludes with a
+    leading `-`. A text of several lines, or a very long one, was pasted: all of it is words.
     """
+    now = now or datetime.now(dates.LOCAL)
     text = _mended(text)
     options = [read_option(name, _mended(value), now) for name, value in filters]
     line = _CONTROL.sub(" ", clean(text)).strip()
@@ -49,6 +51,15 @@ def understand(text: str, *, now: datetime, filters: Iterable[tuple[str, str]] =
         period=dates.mentioned(" ".join(found.plain), now),
         notes=tuple(found.notes),
     )
+
+
+def understood(words: str | Query, filters: Iterable[tuple[str, str]] = ()) -> Query:
+    """Read a question, unless that was done already."""
+    if not isinstance(words, Query):
+        return understand(words, filters=filters)
+    if tuple(filters):
+        raise UsageError("a question that was understood has its filters already", "put them into its condition")
+    return words
 
 
 def filters(condition: Condition) -> dict[str, object]:
@@ -295,7 +306,7 @@ def _is_pattern(text: str) -> bool:
         return False
     try:
         re.compile(text)
-    except (re.error, OverflowError, RecursionError):
+    except (re.error, ValueError, OverflowError, RecursionError):
         return False
     return True
 

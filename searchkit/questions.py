@@ -104,3 +104,9 @@ class Query(msgspec.Struct, frozen=True, kw_only=True):
     def wanted(self) -> str:
         """The words that are asked for, without signs, filters and what is excluded."""
         return " ".join(term.text for clause in self.clauses if not clause.is_excluded for term in clause.terms)
+
+
+def narrowed(query: Query, *filters: Filter) -> Query:
+    """Add filters to a question."""
+    condition = msgspec.structs.replace(query.condition, filters=(*query.condition.filters, *filters))
+    return msgspec.structs.replace(query, condition=condition)

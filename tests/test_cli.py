@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from searchkit import Engine
+from searchkit import Engine, config
+from searchkit.backends.embedded import layout
 from searchkit.backends.embedded.lock import writing
 from tests.running import Run
 from tests.transcript import Home
@@ -267,11 +268,46 @@ def test_prune_of_gone_files_and_of_projects(home: Home, run: Run) -> None:
 
     gone = run("prune", "--gone", "--dry-run", "--json")
     project = run("prune", "--project", "other", "--dry-run", "--json")
-    nothing = run("prune", "--project", "nowhere", "--dry-run")
+    nothing = run("prune", "--project", "nowhere", "--dry-run", "--json")
 
     assert [SESSION] == [session["session"] for session in gone.json["sessions"]]
     assert [OTHER] == [session["session"] for session in project.json["sessions"]]
-    assert (1, 2) == (nothing.status, run("prune").status)
+    assert (1, {"sessions": [], "is_done": False}) == (nothing.status, nothing.json)
+    assert 2 == run("prune").status
+
+
+def test_prune_by_age_keeps_what_has_no_time(home: Home, run: Run) -> None:
+    """A session whose time is unknown is not older than anything."""
+    home.session(SESSION).prompt("find the slow query")
+    home.session(OTHER).line({"type": "custom-title", "customTitle": "timeless", "sessionId": OTHER})
+    run("index")
+
+    old = run("prune", "--older-than", "1", "--dry-run", "--json")
+
+    assert {SESSION, OTHER} == {session["session"] for session in run("sessions", "--json").json["sessions"]}
+    assert [SESSION] == [session["session"] for session in old.json["sessions"]]
+
+
+def test_prune_for_programs_asks_nobody(home: Home, run: Run) -> None:
+    """With --json nothing is shown first, so it wants to be told."""
+    home.session(SESSION).prompt("find the slow query")
+    run("index")
+
+    refused = run("prune", "--session", SESSION, "--json")
+
+    assert (2, True) == (refused.status, "--dry-run" in refused.json["error"]["hint"])
+    assert 0 == run("search", "slow").status
+
+
+def test_demo_outlives_its_format(run: Run) -> None:
+    """What an older searchkit left of it is made anew, without a question."""
+    run("demo")
+    manifest = config.resolve().index.with_name("searchkit-demo") / layout.MANIFEST
+    manifest.write_text('{"format": 1}')
+
+    again = run("demo")
+
+    assert (0, True) == (again.status, "certificate" in again.out)
 
 
 def test_sessions_by_filter(home: Home, run: Run) -> None:
@@ -501,3 +537,21 @@ def test_open_reader_sees_the_right_text_after_chunks_were_written_anew(home: Ho
         after = engine.search("giraffe").results[0].best.stored.part.text
 
     assert ("a giraffe in the savanna",) * 2 == (before, after)
+
+
+def test_days_are_those_of_the_season(home: Home, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A day in summer begins at midnight in summer time, whatever season it is now."""
+    monkeypatch.setenv("TZ", "Europe/Berlin")
+    time.tzset()
+    transcript = home.session(SESSION)
+    transcript.prompt("lantern after midnight", timestamp="2026-07-15T22:30:00Z")
+    transcript.prompt("lantern before midnight", timestamp="2026-01-15T22:30:00Z")
+
+    try:
+        run("index")
+        summer, winter = (run("search", "lantern", f"on:2026-{month}-15") for month in ("07", "01"))
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+
+    assert (1, 0) == (summer.status, winter.status)

@@ -69,16 +69,17 @@ def test_what_we_said_is_found_where_it_is_asked_for(home: Home, run: Run, wante
     assert {OTHER} == set(found(run, "quorum", "broker", "--tool", wanted))
 
 
-def test_a_shell_that_asked_us_is_still_a_shell(home: Home, run: Run) -> None:
+@pytest.mark.parametrize("shell", ["Bash", "bash"])
+def test_a_shell_that_asked_us_is_still_a_shell(home: Home, run: Run, shell: str) -> None:
     """Both the shell's name and ours mean the result, ours alone lets it be found."""
     write(home, "Bash", command="searchkit search quorum")
     run("index")
 
     asked = run("search", "lost", "--tool", "searchkit", "--json").json["results"]
-    shell = run("search", "kind:tool_result", "--tool", "Bash", "--json").json
+    of_shell = run("search", "kind:tool_result", "--tool", shell, "--json").json
 
     assert ["Bash__searchkit"] == [one["tool"] for one in asked]
-    assert ([], "filtered") == (shell["results"], shell["empty_because"])
+    assert ([], "filtered") == (of_shell["results"], of_shell["empty_because"])
 
 
 def test_what_only_we_said_is_no_match(home: Home, run: Run) -> None:

@@ -319,6 +319,7 @@ PIECES = st.one_of(
 @example(STACK_TRACE)
 @example("/" + "(" * 480 + "a+" + ")" * 480 + "/")
 @example("/a{99999999999999999999}+/")
+@example("/a{" + "9" * 900 + "}/")
 @example("/[]--a]+/")
 @example("/a**/ /(?i)a+/ /b(?i)a+/ /[a&&b]/")
 def test_whatever_is_typed_is_understood(text: str) -> None:

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable, Sequence
-from datetime import datetime
 from functools import wraps
 from typing import Any
 
@@ -41,7 +40,7 @@ _HYPHENED = re.compile(r"-(?!-|h$).", re.DOTALL)
 
 def understood(words: Sequence[str], filters: Sequence[tuple[str, str]]) -> Query:
     """Read a question in the user's time zone; what was taken for plain words is told on stderr."""
-    query = understand(" ".join(words), now=datetime.now().astimezone(), filters=filters)
+    query = understand(" ".join(words), filters=filters)
     for note in query.notes:
         warn(one_line(note))
     return query

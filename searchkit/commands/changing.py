@@ -49,6 +49,8 @@ def change(
 ) -> Changed:
     """Show what a plan would change in the agent's directory, and do it if that is wanted."""
     must_be_own()
+    if as_json and not (yes or dry_run):
+        raise UsageError("with --json nothing is shown before it is changed", "add --dry-run to see it, or --yes")
     environment = audience().environment
     target = installing.place(environment)
     changes = plan(target)

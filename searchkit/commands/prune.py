@@ -44,6 +44,8 @@ def prune(
     """
     if not (older_than or project or ids or gone):
         raise UsageError("prune wants to know what", "give --older-than, --project, --session or --gone")
+    if as_json and not (yes or dry_run):
+        raise UsageError("with --json nothing is shown before it is forgotten", "add --dry-run to see it, or --yes")
     before = int((time.time() - older_than * DAY_SECONDS) * 1000) if older_than else None
     filters = (Filter(name="project", values=(project,)),) if project else ()
     with Engine(index) as engine:
@@ -53,10 +55,12 @@ def prune(
             for session in engine.sessions(Condition(filters=filters))
             if (not wanted or session.id in wanted)
             and (not gone or session.is_gone)
-            and (before is None or (session.ended or 0) < before)
+            and (before is None or (session.ended is not None and session.ended < before))
         ]
         if not chosen:
             say("No session is meant by that.")
+            if as_json:
+                print_json({**json.sessions([]), "is_done": False})
             return NOTHING_FOUND
         if not as_json:
             say(f"To forget: {count(len(chosen), 'session')}, for good.")

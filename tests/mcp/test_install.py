@@ -230,3 +230,11 @@ def test_index_that_is_named_is_the_one_searched(run: Run, place: Path, tmp_path
 
     assert Path(server["command"]).is_absolute()
     assert ["mcp", "--index", str(tmp_path / "mine")] == server["args"][-3:]
+
+
+def test_programs_say_that_they_want_it(run: Run, place: Path) -> None:
+    """With --json nothing is shown first, so nothing is changed unless that is said."""
+    refused = run("install", "claude", "--json")
+
+    assert (2, True) == (refused.status, "--dry-run" in refused.json["error"]["hint"])
+    assert 0 == run("install", "claude", "--json", "--dry-run").status

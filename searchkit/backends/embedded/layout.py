@@ -2,6 +2,7 @@
 
 import logging
 import os
+import shlex
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -123,8 +124,8 @@ def check(directory: Path) -> None:
     if version != FORMAT:
         raise IndexVersion(
             f"the index in {directory} has format {version}, this searchkit reads and writes format {FORMAT}",
-            "build it anew: searchkit index --rebuild (what is no longer in the transcripts is then lost),"
-            " or use the searchkit that wrote it",
+            f"build it anew: searchkit index --rebuild --index {shlex.quote(str(directory))}"
+            " (what is no longer in the transcripts is then lost), or use the searchkit that wrote it",
         )
 
 
