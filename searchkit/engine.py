@@ -6,22 +6,20 @@ index, so methods that need those import them.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from datetime import datetime
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, TypeVar
 
 from msgspec.structs import replace
 
-from searchkit import config, respell
+from searchkit import channels, config, respell
 from searchkit.backends.base import Order, Reach
 from searchkit.backends.embedded import EmbeddedBackend, layout
-from searchkit.dates import LOCAL
-from searchkit.errors import IndexDamaged, IndexMissing, IndexModel, ModelFault, SourceError, UsageError
+from searchkit.errors import IndexDamaged, IndexMissing, ModelFault, SourceError, UsageError
 from searchkit.models import Models
 from searchkit.packs import DEFAULT_TOKENS
-from searchkit.query import understand
-from searchkit.questions import Condition, Filter, Mode, Query, one_of
+from searchkit.query import understood
+from searchkit.questions import Condition, Filter, Mode, Query, narrowed, one_of
 from searchkit.recipe import RECIPE, Recipe, trusting
 from searchkit.results import Answer, Status
 from searchkit.retrieve import retrieve
@@ -149,28 +147,22 @@ class Engine:
         the answer says why, unless meaning alone was wanted. A reranker is a cross-encoder by name or path;
         where it cannot be had, the answer comes without it and says why.
         """
-        order, mode = one_of(Order, order), one_of(Mode, mode)
+        query, mode, order = understood(words, filters), one_of(Mode, mode), one_of(Order, order)
         judge, unjudged = self._models.judge(reranker)
-        query = words if isinstance(words, Query) else understand(words, now=datetime.now(LOCAL), filters=filters)
+        embedded = self._question if self.asks_meaning(query, mode, order) else None
 
-        def near(query: Query, question: "Values | None" = None, has_words: bool = True) -> Answer:
-            found = retrieve(
-                self._open(), query, limit, order, is_grouped, turns, facets, question, has_words, self._recipe, judge
+        def ask(query: Query, question: "Values | None", are_words_asked: bool) -> Answer:
+            return retrieve(
+                *(self._open(), query, limit, order, is_grouped, turns, facets),
+                *(question, are_words_asked, self._recipe, judge),
             )
-            return replace(found, unjudged=unjudged) if unjudged else found
 
-        def ask(query: Query) -> Answer:
-            if mode is Mode.KEYWORD or (mode is Mode.HYBRID and not self.has_vectors()):
-                return near(query)
-            try:
-                return near(query, self._question(query), mode is Mode.HYBRID)
-            except (ModelFault, IndexModel, IndexDamaged, IndexMissing) as fault:
-                # Where it is not the vectors that are damaged, words meet the same fault.
-                if mode is Mode.SEMANTIC:
-                    raise
-                return replace(near(query), wordless=f"{fault.message}; {fault.hint}")
+        found = respell.answered(lambda query: channels.answered(ask, embedded, query, mode), query)
+        return replace(found, unjudged=unjudged)
 
-        return respell.answered(ask, query)
+    def asks_meaning(self, query: Query, mode: Mode, order: Order) -> bool:
+        """Say whether a search would ask for meaning, for which a model is loaded."""
+        return channels.is_meaning_asked(query, mode, order) and (mode is Mode.SEMANTIC or self.has_vectors())
 
     def context(
         self,
@@ -185,13 +177,11 @@ class Engine:
         """Pack what another agent should know, within so many tokens; sessions may be left out by beginnings of ids."""
         from searchkit.context import pack
 
-        query = words if isinstance(words, Query) else understand(words, now=datetime.now(LOCAL), filters=filters)
+        query = understood(words, filters)
         if not all(without):
             raise UsageError("every session has an id that begins with nothing", "name the session to leave out")
         if without:
-            left_out = Filter(name="session", values=tuple(without), is_excluded=True)
-            condition = replace(query.condition, filters=(*query.condition.filters, left_out))
-            query = replace(query, condition=condition)
+            query = narrowed(query, Filter(name="session", values=tuple(without), is_excluded=True))
         return pack(self._open(), self.search(query, limit, turns=0, reranker=reranker), max_tokens)
 
     def ask(self, question: "Callable[[Backend], T]") -> T:
@@ -330,6 +320,14 @@ class Engine:
             backend.settle()
             backend.follow()
 
+    def has_vectors(self) -> bool:
+        """Say whether anything can be found by meaning; a look at the manifest, since all else takes seconds."""
+        return layout.remembered_embedding(self.settings.index) is not None
+
+    def embedder(self) -> "Embedder":
+        """Return the model, loaded when it is asked for the first time."""
+        return self._models.embedder()
+
     def close(self) -> None:
         """Release what is held."""
         if self._reader is not None:
@@ -350,16 +348,8 @@ class Engine:
         try:
             embedded = embed(backend, self.embedder(), report)
         except ModelFault as fault:
-            return replace(summary, wordless=f"{fault.message}; {fault.hint}")
+            return replace(summary, without_meaning=f"{fault.message}; {fault.hint}")
         return replace(summary, embedded=embedded)
-
-    def has_vectors(self) -> bool:
-        """Say whether anything can be found by meaning; a look at the manifest, since all else takes seconds."""
-        return layout.remembered_embedding(self.settings.index) is not None
-
-    def embedder(self) -> "Embedder":
-        """Return the model, loaded when it is asked for the first time."""
-        return self._models.embedder()
 
     def _question(self, query: Query) -> "Values":
         """Return the vector of the words of a question."""

@@ -40,7 +40,7 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     left_out: dict[str, int] = {}
     failures: list[str] = []
     embedded: int = 0
-    wordless: str = ""
+    without_meaning: str = ""
 
 
 def ingest(

@@ -24,9 +24,14 @@ def ranked(
     recipe: Recipe = RECIPE,
 ) -> list[Ranked]:
     """Rank what holds the words of a question together with what is near to its meaning."""
-    least = (recipe.least_beside if words else recipe.least_cosine) if are_words_asked else recipe.least_meant
-    most = max(recipe.candidates if words else recipe.candidates_alone, limit)
-    near = [one for one in _near(backend, query, question, most) if one.cosine >= least]
+    least = recipe.least_meant
+    if are_words_asked:
+        least = recipe.least_beside if words else recipe.least_cosine
+    near = []
+    # What must hold certain words is only ranked by its meaning.
+    if not (are_words_asked and means_words(query)):
+        most = max(recipe.candidates if words else recipe.candidates_alone, limit)
+        near = [one for one in backend.nearest(question, query.condition, most) if one.cosine >= least]
     known = {one.key: Meant(cosine=one.cosine, feature=one.feature) for one in near}
     unknown = [one.hit.key for one in words if one.hit.key not in known] if recipe.are_cosines_filled else []
     results = [one.hit.key for one in words if one.hit.kind is Kind.TOOL_RESULT]
@@ -45,13 +50,12 @@ def ranked(
     return fuse(words, others, inherited | cosines | known, query, recipe)
 
 
-def _near(backend: Backend, query: Query, question: "Values", limit: int) -> list[Near]:
-    """Return what is near; a phrase, a pattern or an exclusion means words, and nothing else will do."""
-    if any(
-        clause.is_excluded or any(term.match is not Match.WORD for term in clause.terms) for clause in query.clauses
-    ):
-        return []
-    return backend.nearest(question, query.condition, limit)
+def means_words(query: Query) -> bool:
+    """Say whether nothing but words will do: a quotation, a pattern, or a word that must or must not be there."""
+    return any(
+        clause.is_required or clause.is_excluded or any(term.match is not Match.WORD for term in clause.terms)
+        for clause in query.clauses
+    )
 
 
 def _compared(piece: Vector, question: "Values") -> Meant:

@@ -74,7 +74,7 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     the parts that are not searchable yet.
     `missing` are the words that nothing holds, and `suggestions` words like them; `respelled` says which of those
     were looked for instead. `embedded` counts the
-    parts that could be found by meaning, where that was asked for; `wordless` says why it was not, and
+    parts that could be found by meaning, where that was asked for; `without_meaning` says why it was not, and
     `unjudged` why no model reranked where one was wanted.
     """
 
@@ -84,7 +84,7 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     parts: int
     pending: int
     embedded: int = 0
-    wordless: str = ""
+    without_meaning: str = ""
     unjudged: str = ""
     hidden: int = 0
     unseen: int = 0

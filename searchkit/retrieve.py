@@ -33,7 +33,7 @@ def retrieve(
     turns: int = 1,
     facets: Sequence[str] = (),
     question: "Values | None" = None,
-    has_words: bool = True,
+    are_words_asked: bool = True,
     recipe: Recipe = RECIPE,
     judge: Judge | None = None,
 ) -> Answer:
@@ -45,10 +45,10 @@ def retrieve(
     asked, query = query, own.without(query)
     candidates = max(recipe.candidates, limit)
     for _ in range(MOST_TRIES):
-        found = backend.keyword(query, candidates, order) if has_words else Found(hits=(), total=0)
+        found = backend.keyword(query, candidates, order) if are_words_asked else Found(hits=(), total=0)
         ranked = (rank.rank if order is Order.RELEVANCE else rank.as_found)(found.hits, query, recipe)
         if question is not None and order is Order.RELEVANCE:
-            ranked = meant.ranked(backend, query, question, ranked, limit, has_words, recipe)
+            ranked = meant.ranked(backend, query, question, ranked, limit, are_words_asked, recipe)
         groups = _grouped(ranked, limit, is_grouped)
         if len(groups) >= limit or len(found.hits) >= found.total or found.unseen:
             break

@@ -187,3 +187,42 @@ def test_texts_of_any_size_are_counted(found: Run, home: Home) -> None:
     assert 2 == done["embedded"]
     assert {"embedded": before + 2, "to_embed": 0} == found("status", "--json").json["meaning"]
     assert 0 == found("search", "long", "--mode", "semantic").status
+
+
+def test_required_word_is_in_every_result(found: Run) -> None:
+    """What is near to the rest of a question does not answer without it."""
+    answer = found("search", "+certificate", "clock", "server", "--json", "--group", "none").json
+
+    assert answer["results"]
+    assert all("certificate" in result["snippet"] for result in answer["results"])
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [("clock", "--sort", "newest"), ("clock", "-server"), ("kind:prompt",)],
+    ids=["an order of time", "an exclusion", "filters alone"],
+)
+def test_meaning_alone_says_what_it_cannot_do(found: Run, arguments: tuple[str, ...]) -> None:
+    """It is no empty answer: nothing was looked at."""
+    refused = found("search", "--mode", "semantic", "--json", *arguments)
+
+    assert (2, True) == (refused.status, "hybrid" in refused.json["error"]["hint"])
+
+
+def test_signs_mean_nothing_to_meaning_alone(found: Run) -> None:
+    """Quotations and required words are near to what they say."""
+    answer = found("search", "--mode", "semantic", '"clock of the server"', "+late", "--json").json
+
+    assert answer["results"][0]["channels"]["semantic"] > 0
+
+
+@pytest.mark.parametrize("arguments", [("clock", "--sort", "newest"), ("kind:prompt",)], ids=" ".join)
+def test_meaning_is_not_asked_where_it_says_nothing(
+    found: Run, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...]
+) -> None:
+    """No model is loaded for an order of time, nor for filters alone."""
+    monkeypatch.setenv("SEARCHKIT_MODEL", "no-such-model")
+
+    answer = found("search", *arguments, "--json")
+
+    assert (0, "", 0) == (answer.status, answer.err, answer.json["coverage"]["embedded"])

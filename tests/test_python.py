@@ -7,6 +7,7 @@ import pytest
 
 from searchkit import Engine
 from searchkit.errors import UsageError
+from searchkit.query import understand
 from tests.running import Run
 
 PAGE = Path(__file__).parent.parent / "docs" / "python.md"
@@ -40,3 +41,9 @@ def test_choice_that_is_none_is_refused(tmp_path: Path, name: str, value: str) -
 
     assert value in refused.value.message
     assert ("keyword" if name == "mode" else "newest") in refused.value.hint
+
+
+def test_filters_are_not_dropped(tmp_path: Path) -> None:
+    """A question that was understood has its own filters, so that others beside it are refused."""
+    with Engine(tmp_path) as engine, pytest.raises(UsageError, match="filters"):
+        engine.search(understand("lantern"), filters=[("project", "shop")])

@@ -76,7 +76,7 @@ def _telling(search: Callable[[str], Answer]) -> Callable[[str], Answer]:
 
     def ask(question: str) -> Answer:
         found = search(question)
-        if (lacking := (found.wordless, found.unjudged)) not in said:
+        if (lacking := (found.without_meaning, found.unjudged)) not in said:
             warn_of(found)
             said.add(lacking)
         return found

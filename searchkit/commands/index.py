@@ -77,8 +77,8 @@ def _show_summary(done: Summary, seconds: float, as_json: bool) -> None:
         print_json(json.summary(done, seconds))
     else:
         print_lines(terminal.summary(done, seconds))
-    if done.wordless:
-        warn(f"found by words only: {one_line(done.wordless)}")
+    if done.without_meaning:
+        warn(f"found by words only: {one_line(done.without_meaning)}")
     for failure in done.failures[:MOST_FAILURES]:
         complain(f"not read: {one_line(failure)}")
     if done.failures:

@@ -53,7 +53,7 @@ def warn_of(found: Answer) -> None:
     """Say what an answer had to do without, and which words it is for if not those that were typed."""
     for line in respelled(found):
         warn(line)
-    if found.wordless:
-        warn(f"found by words only: {one_line(found.wordless)}")
+    if found.without_meaning:
+        warn(f"found by words only: {one_line(found.without_meaning)}")
     if found.unjudged:
         warn(f"not reranked: {one_line(found.unjudged)}")

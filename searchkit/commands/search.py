@@ -70,10 +70,10 @@ def search(
     queries: Path | None,
     reranker: str,
 ) -> int:
-    """Find messages by their words.
+    """Find messages by words and meaning.
 
-    WORDS are words, "exact phrases", -excluded (or NOT excluded), this OR that, prefix*, fuzzy~, /pattern/, and filters
-    such as project:shop, kind:prompt, after:7d.
+    WORDS are words, "exact phrases", +required, -excluded (or NOT excluded), this OR that, prefix*, fuzzy~, /pattern/,
+    and filters such as project:shop, kind:prompt, after:7d.
     """
     asked = Mode(mode)
     with opened(index) as engine:
@@ -96,8 +96,7 @@ def search(
         query = understood(words, filters)
         if not words and not filters:
             raise UsageError("there is nothing to search for", "give words, or a filter such as kind:plan")
-        has_meaning = asked is not Mode.KEYWORD and engine.has_vectors()
-        if has_meaning and is_own() and audience().is_watching:
+        if engine.asks_meaning(query, asked, Order(sort)) and is_own() and audience().is_watching:
             say("Loading what finds by meaning, which takes seconds; the next search answers at once.")
         found = engine.search(
             query,
@@ -121,7 +120,7 @@ def search(
                 say(*empty.reasons(found, engine.values, files_behind(engine)))
             else:
                 say(*answer.remarks(found))
-                if not has_meaning and asked is Mode.HYBRID and audience().is_watching and wants_vectors():
+                if not engine.has_vectors() and asked is Mode.HYBRID and audience().is_watching and wants_vectors():
                     say("Found by words only: searchkit index lets meaning be found, too.")
                 if audience().is_watching:
                     say(answer.footer(found, index))

@@ -42,7 +42,7 @@ def hints(engine: Engine, found: Answer, query: Query) -> list[str]:
 def remarks(found: Answer) -> list[str]:
     """Say what a page of results does not say by itself."""
     said = [*empty.respelled(found), *empty.missing(found), *found.query.notes, *empty.unfinished(found)]
-    return _lines([*said, f"Found by words only: {found.wordless}"] if found.wordless else said)
+    return _lines([*said, f"Found by words only: {found.without_meaning}"] if found.without_meaning else said)
 
 
 def respelled(found: Answer) -> list[str]:
