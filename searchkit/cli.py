@@ -64,7 +64,7 @@ def run(arguments: list[str]) -> int:
             print_json(json.error(UsageError(error.format_message(), "searchkit --help lists commands and options")))
         say(*_usage(error))
     except (KeyboardInterrupt, click.Abort):
-        say("Interrupted. What was read is kept; the next run goes on from there.")
+        say("Interrupted.")
         return INTERRUPTED
     except Exception as error:  # the outermost shell: whatever it is, it is not "nothing found"
         failure = SearchkitError(f"{type(error).__name__}: {error}", "this is a fault of searchkit; please report it")

@@ -48,8 +48,12 @@ def index(
     with Engine(index, roots, model) as engine:
         if watch:
             return _watch(engine, as_json, not no_vectors)
-        with Bar() as bar:
-            done = engine.index(bar.update, _say_who_writes, not no_wait, rebuild, not no_vectors)
+        try:
+            with Bar() as bar:
+                done = engine.index(bar.update, _say_who_writes, not no_wait, rebuild, not no_vectors)
+        except KeyboardInterrupt:
+            say("What was read is kept; the next run goes on from there.")
+            raise
         _show_summary(done, bar.seconds, as_json)
         if not engine.counts().files:
             places = ", ".join(str(root / "projects") for root in engine.roots)
