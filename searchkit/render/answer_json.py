@@ -6,7 +6,7 @@ from searchkit import resume
 from searchkit.conversations import Agent, Break, Entry, Folded, Inside, Said
 from searchkit.query import filters
 from searchkit.render.empty import respelled
-from searchkit.render.folded import folded
+from searchkit.render.folded import folded, number
 from searchkit.render.plain import stamp
 from searchkit.results import Answer, Result, Shown
 
@@ -100,7 +100,7 @@ def entry_fields(entry: Entry, is_full: bool) -> Fields:
         case Said():
             return _said(entry, is_full)
         case Folded():
-            return _other(entry.steps[0].uuid, "steps", folded(entry.steps)) | {"steps": len(entry.steps)}
+            return _other(entry.steps[0].uuid, "steps", folded(entry.steps)) | {"steps": number(entry.steps)}
         case Break():
             return _other(entry.record, "break", entry.reason.value, entry.time)
         case Inside():

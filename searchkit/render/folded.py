@@ -38,14 +38,22 @@ _CHANGING = frozenset({"edit", "write"})
 
 def folded(steps: Sequence[Step]) -> str:
     """Write steps as counts, the files they were about, and how many failed."""
-    counts = Counter(name for step in steps if (name := _name(step)))
-    counts = counts or Counter(_REST[step.kind] for step in steps if step.kind in _REST)
-    parts = [count(number, name, _PLURALS.get(name)) for name, number in counts.items()]
+    parts = [count(several, name, _PLURALS.get(name)) for name, several in _named(steps).items()]
     failed = sum(step.is_error for step in steps if step.kind is Kind.TOOL_RESULT)
     files = list(_files(steps))
     about = f": {', '.join(files[:MOST_FILES])}" if files else ""
     more = f" and {len(files) - MOST_FILES:,} more" if len(files) > MOST_FILES else ""
     return ", ".join(parts) + about + more + (f" ({failed:,} failed)" if failed else "")
+
+
+def number(steps: Sequence[Step]) -> int:
+    """Count steps as they are named: a call and its result are one."""
+    return _named(steps).total()
+
+
+def _named(steps: Sequence[Step]) -> Counter[str]:
+    named = Counter(name for step in steps if (name := _name(step)))
+    return named or Counter(_REST[step.kind] for step in steps if step.kind in _REST)
 
 
 def _name(step: Step) -> str | None:

@@ -8,7 +8,7 @@ from searchkit import resume
 from searchkit.backends.base import Stored
 from searchkit.conversations import Outline, Said, Turn
 from searchkit.render.answer_json import Fields, agent_fields, entry_fields
-from searchkit.render.folded import folded
+from searchkit.render.folded import folded, number
 from searchkit.render.json import work
 from searchkit.render.plain import stamp
 from searchkit.render.ways import Way, ways
@@ -55,7 +55,7 @@ def _turn(turn: Turn, is_full: bool) -> Fields:
         "timestamp": stamp(turn.time),
         "compacted": turn.is_compacted,
         "asked": _said(turn.asked, is_full),
-        "steps": len(turn.steps),
+        "steps": number(turn.steps),
         "did": folded(turn.steps),
         "outcome": _said(turn.outcome, is_full),
     }

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 import msgspec
 
 from searchkit.conversations import Agent, Outline, Strand, Turn, Work
-from searchkit.types import Kind
+from searchkit.render.folded import number
 
 
 class Way(msgspec.Struct, frozen=True, kw_only=True):
@@ -37,8 +37,8 @@ def _leaving(turn: Turn, way: Way) -> Iterator[Way]:
 
 
 def steps(turns: Iterable[Turn]) -> int:
-    """Count what was done in some turns: each call, with its result, is a step."""
-    return sum(step.kind is Kind.TOOL_CALL for turn in turns for step in turn.steps)
+    """Count what was done in some turns."""
+    return sum(number(turn.steps) for turn in turns)
 
 
 def beginning(work: Work) -> str | None:

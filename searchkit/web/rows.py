@@ -11,7 +11,7 @@ from searchkit.questions import Query
 from searchkit.render import calls
 from searchkit.render.answer_json import Fields, agent_fields
 from searchkit.render.document import Code, Command, Diff, Piece
-from searchkit.render.folded import folded
+from searchkit.render.folded import folded, number
 from searchkit.render.plain import stamp
 from searchkit.types import Kind
 
@@ -38,7 +38,7 @@ def row(backend: Backend, entry: Entry, around: Around) -> Fields:
                 "uuid": entry.steps[0].uuid,
                 "kind": "steps",
                 "text": folded(entry.steps),
-                "steps": len(entry.steps),
+                "steps": number(entry.steps),
                 "pictures": _pictures(dict.fromkeys(step.uuid for step in entry.steps), around),
             }
         case Break():

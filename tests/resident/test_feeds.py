@@ -1,5 +1,6 @@
 """What only the page asks for: conversations to leaf through, folded steps, whole texts, pictures."""
 
+import re
 from typing import Any
 from urllib.parse import quote
 
@@ -40,6 +41,20 @@ def test_feeds_are_as_described(served: Residence, path: str, session: str) -> N
     schema = described["paths"][path]["get"]["responses"]["200"]["content"]["application/json"]["schema"]
     for answer in answers:
         Draft202012Validator({**schema, "components": described["components"]}).validate(answer)
+
+
+def test_steps_are_counted_alike(served: Residence) -> None:
+    """A conversation, its tree, and what a line says of the steps that it folds have the same numbers."""
+    # Of the sample: without agents, whose calls are rows of their own.
+    session = "98df36ba-d538-426e-ade6-60793f564115"
+    rows = asked(served, f"/v1/readings/{session}?begin=0&count=200")["rows"]
+    folds = [row for row in rows if row["kind"] == "steps"]
+    told = [sum(int(number) for number in re.findall(r"\b(\d+) ", fold["text"].split(":")[0])) for fold in folds]
+
+    (way,) = asked(served, f"/v1/sessions/{session}/tree")["ways"]
+
+    assert told == [fold["steps"] for fold in folds]
+    assert sum(told) == sum(turn["steps"] for turn in way["turns"]) > 1
 
 
 @pytest.mark.parametrize("session", SESSIONS)

@@ -34,7 +34,7 @@ export function stepsRow(row, number, context, said) {
             const left = found.total - begin - found.rows.length;
             if (left > 0 && found.rows.length) {
                 const offer = button(
-                    `${count(left)} more steps`,
+                    `${count(left)} more`,
                     () => (offer.remove(), more(begin + found.rows.length)),
                     { class: "quiet" },
                 );
