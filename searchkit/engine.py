@@ -5,7 +5,6 @@ index, so methods that need those import them.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, TypeVar
@@ -297,7 +296,7 @@ class Engine:
             index=str(self.settings.index),
             roots=[str(root) for root in self.roots],
             counts=backend.counts(),
-            index_bytes=_size(self.settings.index),
+            index_bytes=layout.size(self.settings.index),
             files_behind=behind.files,
             bytes_behind=behind.bytes,
             unreachable=unreachable,
@@ -379,12 +378,3 @@ class Engine:
         if self._reader is None:
             self._reader = EmbeddedBackend(self.settings.index)
         return self._reader
-
-
-def _size(directory: Path) -> int:
-    """Add up the files below a directory; one that goes meanwhile counts nothing."""
-    total = 0
-    for file in directory.rglob("*"):
-        with suppress(FileNotFoundError):
-            total += file.stat().st_size if file.is_file() else 0
-    return total

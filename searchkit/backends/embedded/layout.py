@@ -4,7 +4,7 @@ import logging
 import os
 import shlex
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -83,6 +83,15 @@ def _manifest(directory: Path) -> dict[str, Any]:
     except (OSError, ValueError):
         return {}
     return manifest if isinstance(manifest, dict) else {}
+
+
+def size(directory: Path) -> int:
+    """Add up the files below a directory; one that goes meanwhile counts nothing."""
+    total = 0
+    for file in directory.rglob("*"):
+        with suppress(FileNotFoundError):
+            total += file.stat().st_size if file.is_file() else 0
+    return total
 
 
 def make_directory(directory: Path) -> None:
