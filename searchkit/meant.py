@@ -26,7 +26,7 @@ def ranked(
     """Rank what holds the words of a question together with what is near to its meaning."""
     least = recipe.least_meant
     if are_words_asked:
-        least = recipe.least_beside if words else recipe.least_cosine
+        least = _least_beside(query, recipe) if words else recipe.least_cosine
     near = []
     # What must hold certain words is only ranked by its meaning.
     if not (are_words_asked and means_words(query)):
@@ -56,6 +56,11 @@ def means_words(query: Query) -> bool:
         clause.is_required or clause.is_excluded or any(term.match is not Match.WORD for term in clause.terms)
         for clause in query.clauses
     )
+
+
+def _least_beside(query: Query, recipe: Recipe) -> float:
+    """Say how near something must be that is shown beside what holds the words: a few words are meant as such."""
+    return recipe.least_beside if len(query.clauses) <= recipe.few_words else -1.0
 
 
 def _compared(piece: Vector, question: "Values") -> Meant:
