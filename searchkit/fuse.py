@@ -10,14 +10,15 @@ from collections.abc import Iterable, Mapping, Sequence
 import msgspec
 
 from searchkit.backends.base import Hit
-from searchkit.questions import Query
+from searchkit.questions import Match, Query
 from searchkit.rank import timeliness
 from searchkit.recipe import RECIPE, Recipe
 from searchkit.results import Ranked
 from searchkit.support import supported
+from searchkit.tongue import is_in_english
 from searchkit.types import Kind
 
-_NAME = re.compile(r'[_/(){}"]|::|\w\.\w|[a-z][A-Z]')
+_NAME = re.compile(r"[_/(){}]|::|\w\.\w|[a-z][A-Z]")
 # Letters that are not Latin ones: from Greek on, but for those that Vietnamese is written with.
 _FOREIGN = re.compile(r"[^\W\d_\u0000-\u036f\u1e00-\u1eff]")
 _FOREIGN_SHARE = 0.2
@@ -46,16 +47,20 @@ def fuse(
     if not recipe.is_absolute:
         best = max(means.values(), default=0.0) or 1.0
         means = {key: value / best for key, value in means.items()}
-    weight = weight_of(query.text, recipe) if words else 1.0
+    weight = weight_of(query, recipe) if words else 1.0
     scored = [_scored(one, means.get(key, 0.0), weight) for key, one in found.items()]
     return sorted(supported(scored, recipe), key=lambda one: (-one.score, -(one.hit.time or 0), one.hit.key))
 
 
-def weight_of(question: str, recipe: Recipe = RECIPE) -> float:
+def weight_of(query: Query, recipe: Recipe = RECIPE) -> float:
     """Say how much meaning counts for a question."""
-    if len(_FOREIGN.findall(question)) > _FOREIGN_SHARE * len(question):
+    wanted = query.wanted
+    if len(_FOREIGN.findall(wanted)) > _FOREIGN_SHARE * len(wanted):
         return recipe.meaning_of_unknown_scripts
-    return recipe.meaning_of_names if _NAME.search(question) else recipe.meaning
+    is_quoted = any(term.match is Match.PHRASE for clause in query.clauses for term in clause.terms)
+    if is_quoted or _NAME.search(wanted):
+        return recipe.meaning_of_names
+    return recipe.meaning if is_in_english(wanted) else recipe.meaning_of_other_languages
 
 
 def meaning(hit: Hit, meant: Meant, recipe: Recipe = RECIPE) -> float:

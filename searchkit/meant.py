@@ -3,11 +3,14 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from searchkit import own
 from searchkit.backends.base import Backend, Hit, Near, Vector
 from searchkit.fuse import Meant, fuse
 from searchkit.questions import Match, Query
 from searchkit.recipe import RECIPE, Recipe
+from searchkit.replies import replies
 from searchkit.results import Ranked
+from searchkit.tongue import is_in_english
 from searchkit.types import Kind
 
 if TYPE_CHECKING:
@@ -33,7 +36,9 @@ def ranked(
         most = max(recipe.candidates if words else recipe.candidates_alone, limit)
         near = [one for one in backend.nearest(question, query.condition, most) if one.cosine >= least]
     known = {one.key: Meant(cosine=one.cosine, feature=one.feature) for one in near}
-    unknown = [one.hit.key for one in words if one.hit.key not in known] if recipe.are_cosines_filled else []
+    said = replies(backend, words, recipe) if _can_be_replied_to(query) else []
+    candidates = [*(one.hit for one in words), *said]
+    unknown = [hit.key for hit in candidates if hit.key not in known] if recipe.are_cosines_filled else []
     results = [one.hit.key for one in words if one.hit.kind is Kind.TOOL_RESULT]
     calls = backend.calls(results) if recipe.of_call else {}
     vectors = backend.vectors(sorted({*unknown, *calls.values()}))
@@ -46,7 +51,7 @@ def ranked(
         for result, call in calls.items()
         if call in known or call in cosines
     }
-    others = [_hit(one) for one in near]
+    others = [*(_hit(one) for one in near), *said]
     return fuse(words, others, inherited | cosines | known, query, recipe)
 
 
@@ -61,6 +66,11 @@ def means_words(query: Query) -> bool:
 def _least_beside(query: Query, recipe: Recipe) -> float:
     """Say how near something must be that is shown beside what holds the words: a few words are meant as such."""
     return recipe.least_beside if len(query.clauses) <= recipe.few_words else -1.0
+
+
+def _can_be_replied_to(query: Query) -> bool:
+    """Say whether what was said to a prompt may be found: only where nothing that was asked could keep it away."""
+    return own.is_all_else(query.condition) and not (means_words(query) or is_in_english(query.wanted))
 
 
 def _compared(piece: Vector, question: "Values") -> Meant:

@@ -8,7 +8,7 @@ shell's: `tool:Bash` means it, and so does `tool:searchkit`.
 import re
 
 from searchkit.conditions import holds
-from searchkit.questions import Filter, Query, narrowed
+from searchkit.questions import Condition, Filter, Query, narrowed
 from searchkit.types import Block
 
 NAME = "searchkit"
@@ -42,6 +42,11 @@ def without(query: Query) -> Query:
     """Leave out what searchkit said, unless that is what is asked for."""
     means_ours = any(_means_ours(filter) for filter in query.condition.filters)
     return query if means_ours else narrowed(query, _LEFT_OUT)
+
+
+def is_all_else(condition: Condition) -> bool:
+    """Say whether a condition asks for everything but what searchkit said."""
+    return condition == Condition(filters=(_LEFT_OUT,))
 
 
 def _runs_ours(command: str) -> bool:

@@ -10,6 +10,7 @@ from searchkit.questions import Query
 from searchkit.recipe import RECIPE, Recipe
 from searchkit.results import Ranked
 from searchkit.support import supported
+from searchkit.tongue import is_in_english
 from searchkit.types import Kind
 
 
@@ -22,7 +23,8 @@ def rank(hits: Iterable[Hit], query: Query, recipe: Recipe = RECIPE) -> list[Ran
 
 def as_found(hits: Iterable[Hit], query: Query, recipe: Recipe = RECIPE) -> list[Ranked]:
     """Return the hits with their final scores, in the order in which they came."""
-    return [_ranked(hit, query, recipe) for hit in hits]
+    prompt = 1.0 if is_in_english(query.wanted) else recipe.word_prompt_of_other_languages
+    return [_ranked(hit, query, recipe, prompt) for hit in hits]
 
 
 def by_session(ranked: Iterable[Ranked], limit: int, passages: int) -> list[list[Ranked]]:
@@ -51,9 +53,10 @@ def timeliness(hit: Hit, query: Query, recipe: Recipe) -> float:
     return recipe.period_boost
 
 
-def _ranked(hit: Hit, query: Query, recipe: Recipe) -> Ranked:
+def _ranked(hit: Hit, query: Query, recipe: Recipe, prompt: float) -> Ranked:
     is_told = hit.is_agents and hit.kind is Kind.PROMPT
     weight = recipe.word_agent_prompt if is_told else recipe.word_kinds.get(hit.kind, 1.0)
+    weight *= prompt if hit.kind is Kind.PROMPT else 1.0
     weight *= timeliness(hit, query, recipe)
     own = hit.score * weight * hit.coverage**recipe.coverage_power
     return Ranked(hit=hit, weight=weight, own=own, score=own)

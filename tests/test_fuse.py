@@ -6,6 +6,7 @@ import pytest
 from searchkit.backends.base import Hit
 from searchkit.features import feature
 from searchkit.fuse import Meant, fuse, meaning, weight_of
+from searchkit.query import understand
 from searchkit.questions import Period, Query, Span
 from searchkit.recipe import RECIPE, trusting
 from searchkit.results import Ranked
@@ -21,22 +22,26 @@ RED = Query(text="why was the build red")
         ("getUserName", 0.1),
         ("src/auth/login.py", 0.1),
         ('"exact words"', 0.1),
-        ("为什么构建失败", 0.05),
-        ("빌드가 왜 실패했나", 0.05),
-        ("почему сборка упала", 0.05),
-        ("pourquoi le serveur a-t-il échoué à démarrer", 0.3),
-        ("tại sao máy chủ không khởi động được", 0.3),
-        ("build failed… “why” – really", 0.3),
+        ("为什么构建失败", 0.02),
+        ("빌드가 왜 실패했나", 0.02),
+        ("почему сборка упала", 0.02),
+        ("pourquoi le serveur a-t-il échoué à démarrer", 0.1),
+        ("tại sao máy chủ không khởi động được", 0.1),
+        ("erreur d'import", 0.1),
+        ("warum ist der Build rot", 0.1),
+        ("build failed… ‘why’ – really", 0.3),
+        ("why branch:fix/login_page is:error failed", 0.3),
     ],
 )
 def test_meaning_weighs_what_the_question_allows(question: str, weight: float) -> None:
     """Names and quotations are meant as words, and so is what the model cannot read."""
-    assert weight == weight_of(question)
+    assert weight == weight_of(understand(question))
 
 
 def test_chosen_model_is_trusted_with_every_script() -> None:
     """Who chose a model for his language is answered by it."""
-    assert RECIPE.meaning == weight_of("为什么构建失败", trusting(RECIPE))
+    for question in ("为什么构建失败", "pourquoi le serveur a échoué"):
+        assert RECIPE.meaning == weight_of(understand(question), trusting(RECIPE))
 
 
 def test_named_time_counts_for_meaning() -> None:
@@ -56,6 +61,16 @@ def test_named_time_counts_for_meaning() -> None:
         (Kind.TEXT, "Great! Now I'll run it.", 0.72),
         (Kind.TEXT, "The root cause is the clock.", 0.99),
         (Kind.TEXT, "x" * 200, 1.0),
+        (Kind.TEXT, "Je vais regarder le journal.", 0.72),
+        (Kind.TEXT, "D'accord, voyons les tests.", 0.72),
+        (Kind.TEXT, "Les doublons viennent de la casse des adresses.", 0.99),
+        (Kind.TEXT, "好的，让我看看日志。", 0.72),
+        (Kind.TEXT, "根本原因是时钟。", 0.99),
+        (Kind.TEXT, "먼저 로그를 확인해 보겠습니다.", 0.72),
+        (Kind.TEXT, "원인은 시계입니다.", 0.99),
+        (Kind.TEXT, "まずログを確認します。", 0.72),
+        (Kind.TEXT, "時計がずれていたためです。", 0.99),
+        (Kind.TEXT, "订单" * 34, 1.0),
         (Kind.PROMPT, "let me check", 1.0),
     ],
 )

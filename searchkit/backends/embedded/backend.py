@@ -25,6 +25,7 @@ from searchkit.backends.embedded.schema import SIDECHAIN
 from searchkit.backends.embedded.spelling import similar
 from searchkit.errors import IndexDamaged, IndexFault, IndexMissing, IndexUnwritable
 from searchkit.questions import Condition, Query
+from searchkit.tongue import is_in_french
 from searchkit.types import Finding
 
 log = logging.getLogger(__name__)
@@ -196,7 +197,7 @@ class EmbeddedBackend(Meaning):
     def _search(self, query: Query) -> finding.Search:
         keyword = self._open_keyword()
         searcher = keyword.refresh()
-        asked = Matcher(searcher, keyword.schema).ask(query)
+        asked = Matcher(searcher, keyword.schema, is_in_french(query.wanted)).ask(query)
         narrowing = []
         if query.condition.filters or query.condition.periods:
             with self._reading():

@@ -6,13 +6,15 @@ from functools import lru_cache
 from itertools import takewhile
 from typing import NamedTuple
 
+from searchkit.backends.embedded import french
 from searchkit.backends.embedded.analysis import name_parts, words
 from searchkit.backends.embedded.folding import folded
 from searchkit.backends.embedded.forms import fuzzy_distance, stem, stems
 from searchkit.backends.embedded.matching import looked_at
 from searchkit.backends.embedded.running import spans
-from searchkit.backends.embedded.stopwords import STOP_WORDS
+from searchkit.backends.embedded.stopwords import FRENCH_STOP_WORDS, STOP_WORDS
 from searchkit.questions import Match, Query, Term
+from searchkit.tongue import is_in_french
 
 # A passage is cut around the first of so many, so far into a text, and nobody reads more of them.
 MOST_MARKS = 60
@@ -147,13 +149,16 @@ def _wanted(query: Query) -> _Wanted:
     terms = [term for clause in looked_at(query, MOST_CLAUSES) if not clause.is_excluded for term in clause.terms]
     plain = [term for term in terms if term.match in (Match.WORD, Match.FUZZY)]
     begun = {_last(term) for term in terms if term.match is Match.PREFIX and words(term.text)}
-    has_content = any(word not in STOP_WORDS for term in plain for word in words(term.text))
-    found = [word for term in plain for word in (*words(term.text), *name_parts(term.text))]
-    asked = [word for word in found if not (has_content and word in STOP_WORDS)]
+    is_french = is_in_french(query.wanted)
+    silent = FRENCH_STOP_WORDS if is_french else STOP_WORDS
+    texts = [french.unelided(term.text) if is_french else term.text for term in plain]
+    found = [word for text in texts for word in (*words(text), *name_parts(text))]
+    asked = [word for word in found if word not in silent] or found
     spaced = [word for word in asked if word.isascii()]
+    others = [one for word in spaced for one in french.forms(word)] if is_french else []
     return _Wanted(
-        beginnings=frozenset(map(_beginning, spaced)),
-        stems=frozenset(one for word in spaced for one in stems(word)),
+        beginnings=frozenset([*map(_beginning, spaced), *(map(french.beginning, spaced) if is_french else ())]),
+        stems=frozenset([*(one for word in spaced for one in stems(word)), *map(stem, others)]),
         prefixes=frozenset(word for word in begun if word.isascii()),
         # Scripts without spaces have no words that could begin.
         pieces=frozenset(word for word in (*asked, *begun) if not word.isascii()),

@@ -8,13 +8,14 @@ from typing import NamedTuple
 
 import tantivy
 
+from searchkit.backends.embedded import french
 from searchkit.backends.embedded.analysis import is_unspaced, name_parts, words
 from searchkit.backends.embedded.forms import forms, fuzzy_distance
 from searchkit.backends.embedded.joining import all_of, any_of
 from searchkit.backends.embedded.keyword import TEXT
 from searchkit.backends.embedded.patterns import for_term, pieces, spans_words
 from searchkit.backends.embedded.running import is_runnable
-from searchkit.backends.embedded.stopwords import STOP_WORDS
+from searchkit.backends.embedded.stopwords import FRENCH_STOP_WORDS, STOP_WORDS
 from searchkit.questions import Clause, Match, Query, Term
 
 # What a form other than the typed one counts against it: the fields of stems and of exact words had 1 and 0.5.
@@ -80,18 +81,20 @@ class Asked(NamedTuple):
 class Matcher:
     """Builds queries for one searcher."""
 
-    def __init__(self, searcher: tantivy.Searcher, schema: tantivy.Schema) -> None:
-        """Ask `searcher` how rare words are."""
+    def __init__(self, searcher: tantivy.Searcher, schema: tantivy.Schema, is_french: bool) -> None:
+        """Ask `searcher` how rare words are; a question in French has other words that say nothing, and forms."""
         self._searcher = searcher
         self._schema = schema
         self._count = searcher.num_docs
+        self._is_french = is_french
 
     def ask(self, query: Query) -> Asked:
         """Turn the clauses of a question into units."""
         clauses = looked_at(query, MOST_CHUNKS)
         asked = Asked(any(not clause.is_excluded for clause in clauses), [], [], [], [], [])
+        stops = FRENCH_STOP_WORDS if self._is_french else STOP_WORDS
         plain = [term for clause in clauses for term in clause.terms if _is_plain(clause)]
-        skipped = STOP_WORDS if any(_content(term) for term in plain) else frozenset()
+        skipped = stops if any(_content(term, stops) for term in plain) else frozenset()
         for clause in clauses:
             if clause.is_excluded:
                 asked.excluded.extend(self._exclusion(term) for term in clause.terms if not _is_spanning(term))
@@ -103,7 +106,7 @@ class Matcher:
 
     def _plain(self, term: Term, skipped: frozenset[str], asked: Asked) -> None:
         """Take a chunk as typed apart: its words, the parts of its names, and the whole of it."""
-        typed = words(term.text)
+        typed = words(french.unelided(term.text) if self._is_french else term.text)
         found = [word for word in typed if word not in skipped]
         known = {unit.word for unit in asked.wanted} | set(asked.missing)
         for word in list(dict.fromkeys(found))[:MOST_CHUNKS]:
@@ -162,7 +165,8 @@ class Matcher:
         """Ask for a word in all its forms, the typed one before the others."""
         if len(word) == 1 and is_unspaced(word):
             return self._character(word, weight)
-        frequencies = {form: self._frequency(form) for form in (*forms(word), *self._hashes(word))}
+        others = french.forms(word) if self._is_french else ()
+        frequencies = {form: self._frequency(form) for form in (*forms(word), *others, *self._hashes(word))}
         held = sorted((form for form in frequencies if frequencies[form]), key=lambda form: -frequencies[form])
         return self._forms(word, weight, frequencies, held) if held else None
 
@@ -280,8 +284,8 @@ def _is_plain(clause: Clause) -> bool:
     return only and clause.terms[0].match is Match.WORD
 
 
-def _content(term: Term) -> bool:
-    return any(word not in STOP_WORDS for word in words(term.text))
+def _content(term: Term, stops: frozenset[str]) -> bool:
+    return any(word not in stops for word in words(term.text))
 
 
 def _rarest(asked: Asked) -> Asked:
