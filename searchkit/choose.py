@@ -14,7 +14,8 @@ from searchkit.stretch import stretch
 
 # Scores are absolute. Over the sample, what scored less than this share of the best held one common word of several.
 LEAST_SHARE = 0.3
-# Another passage of a session that is quoted already has to be better than one of a new session by this much.
+# Another passage of a session that is quoted already has to be better than one of a new session by this
+# much: a guess, so that a pack draws on several.
 AGAIN = 0.8
 # Two texts are compared by so much of each around what was found.
 COMPARED_CHARACTERS = 1_200

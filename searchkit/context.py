@@ -19,7 +19,7 @@ from searchkit.unfold import nearest, unfolded
 
 # Passages are tried up to so many characters for each token there is room for; prose has four.
 MOST_CHARACTERS = 10
-# Steps are unfolded while more than this share of the budget is left.
+# Steps are unfolded while more than this share of the budget is left: a guess, in less there is room for few.
 WORTH_UNFOLDING = 0.05
 
 

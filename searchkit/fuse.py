@@ -68,8 +68,7 @@ def meaning(hit: Hit, meant: Meant, recipe: Recipe = RECIPE) -> float:
     cosine = max(meant.cosine, 0.0)
     if meant.is_of_call:
         return recipe.of_call * recipe.meaning_kinds.get(Kind.TOOL_CALL, 1.0) * cosine
-    is_told = hit.is_agents and hit.kind is Kind.PROMPT
-    weight = recipe.meaning_agent_prompt if is_told else recipe.meaning_kinds.get(hit.kind, 1.0)
+    weight = recipe.meaning_agent_prompt if hit.is_told else recipe.meaning_kinds.get(hit.kind, 1.0)
     return cosine * weight * (meant.feature if recipe.are_features_counted else 1.0)
 
 

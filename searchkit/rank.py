@@ -54,8 +54,7 @@ def timeliness(hit: Hit, query: Query, recipe: Recipe) -> float:
 
 
 def _ranked(hit: Hit, query: Query, recipe: Recipe, prompt: float) -> Ranked:
-    is_told = hit.is_agents and hit.kind is Kind.PROMPT
-    weight = recipe.word_agent_prompt if is_told else recipe.word_kinds.get(hit.kind, 1.0)
+    weight = recipe.word_agent_prompt if hit.is_told else recipe.word_kinds.get(hit.kind, 1.0)
     weight *= prompt if hit.kind is Kind.PROMPT else 1.0
     weight *= timeliness(hit, query, recipe)
     own = hit.score * weight * hit.coverage**recipe.coverage_power

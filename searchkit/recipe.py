@@ -41,7 +41,7 @@ class Recipe(msgspec.Struct, frozen=True, kw_only=True):
     candidates_alone: int = 1_000
 
     word_kinds: Mapping[Kind, float] = WORD_KINDS
-    # What an agent was told to do, by another agent and not by a person.
+    # What an agent was told to do.
     word_agent_prompt: float = 0.75
     # What a person typed, where a question is in another language than English: it says the same again in fewer
     # words, and there meaning counts too little to put the answer before it. MRR of 106 such questions rose from

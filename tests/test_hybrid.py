@@ -226,3 +226,11 @@ def test_meaning_is_not_asked_where_it_says_nothing(
     answer = found("search", *arguments, "--json")
 
     assert (0, "", 0) == (answer.status, answer.err, answer.json["coverage"]["embedded"])
+
+
+def test_result_without_the_words_is_explained_by_meaning_alone(found: Run) -> None:
+    """Nothing is said of a share of words where there are none."""
+    explained = found("search", "clock server late", "--mode", "semantic", "--explain").out
+
+    assert "= no words and meaning 0." in explained
+    assert "covered" not in explained

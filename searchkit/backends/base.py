@@ -88,6 +88,11 @@ class Hit(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     score: float
     coverage: float
 
+    @property
+    def is_told(self) -> bool:
+        """Whether this is what an agent was told to do, by another agent and not by a person."""
+        return self.is_agents and self.kind is Kind.PROMPT
+
 
 class Vector(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """Where the text of a part lies among all meanings, or a piece of it; piece 0 is the text itself.

@@ -8,6 +8,7 @@ import click
 
 from searchkit.backends.base import Stored
 from searchkit.conversations import Entry, Folded, Said
+from searchkit.recipe import RECIPE
 from searchkit.render.bars import bars, padded
 from searchkit.render.empty import missing, unfinished
 from searchkit.render.excerpt import excerpt
@@ -150,10 +151,12 @@ def _coloured(name: str, shown: Shown) -> str:
 def _why(shown: Shown) -> str:
     """Say what a result's score is made of."""
     hit, ranked = shown.ranked.hit, shown.ranked
-    words = f"{hit.score:.3f} of the highest possible x {ranked.weight:.2f} as {hit.kind.value}"
-    own = f"{words} x {hit.coverage:.0%} covered ^ 0.5"
+    own = f"{hit.score:.3f} of the highest possible x {ranked.weight:.2f} as {hit.kind.value}"
+    if RECIPE.coverage_power:
+        own += f" x {hit.coverage:.0%} covered ^ {RECIPE.coverage_power}"
     if ranked.meaning is not None:
-        own = f"words {ranked.words or 0:.3f} ({own}) and meaning {ranked.meaning:.3f}"
+        words = f"words {ranked.words:.3f} ({own})" if ranked.words else "no words"
+        own = f"{words} and meaning {ranked.meaning:.3f}"
     if ranked.judged is not None:
         verdict = f"a reranker's verdict of {ranked.judged:.3f}"
         return f"{ranked.score:.3f} with support and {verdict}, {ranked.own:.3f} = {own}"
