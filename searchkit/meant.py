@@ -10,7 +10,7 @@ from searchkit.questions import Match, Query
 from searchkit.recipe import RECIPE, Recipe
 from searchkit.replies import replies
 from searchkit.results import Ranked
-from searchkit.tongue import is_in_english
+from searchkit.tongue import is_in_english, word_count
 from searchkit.types import Kind
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def ranked(
         most = max(recipe.candidates if words else recipe.candidates_alone, limit)
         near = [one for one in backend.nearest(question, query.condition, most) if one.cosine >= least]
     known = {one.key: Meant(cosine=one.cosine, feature=one.feature) for one in near}
-    said = replies(backend, words, recipe) if _can_be_replied_to(query) else []
+    said = replies(backend, words, recipe) if _can_be_replied_to(query, recipe) else []
     candidates = [*(one.hit for one in words), *said]
     unknown = [hit.key for hit in candidates if hit.key not in known] if recipe.are_cosines_filled else []
     results = [one.hit.key for one in words if one.hit.kind is Kind.TOOL_RESULT]
@@ -65,12 +65,17 @@ def means_words(query: Query) -> bool:
 
 def _least_beside(query: Query, recipe: Recipe) -> float:
     """Say how near something must be that is shown beside what holds the words: a few words are meant as such."""
-    return recipe.least_beside if len(query.clauses) <= recipe.few_words else -1.0
+    return recipe.least_beside if _is_short(query, recipe) else -1.0
 
 
-def _can_be_replied_to(query: Query) -> bool:
+def _can_be_replied_to(query: Query, recipe: Recipe) -> bool:
     """Say whether what was said to a prompt may be found: only where nothing that was asked could keep it away."""
-    return own.is_all_else(query.condition) and not (means_words(query) or is_in_english(query.wanted))
+    is_of_words = means_words(query) or _is_short(query, recipe)
+    return own.is_all_else(query.condition) and not (is_of_words or is_in_english(query.wanted))
+
+
+def _is_short(query: Query, recipe: Recipe) -> bool:
+    return word_count(query.wanted) <= recipe.few_words
 
 
 def _compared(piece: Vector, question: "Values") -> Meant:

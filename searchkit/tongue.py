@@ -15,6 +15,8 @@ _FRENCH = re.compile(
 )
 _PARTLY_FRENCH = re.compile(r"\b(?:au|comment|de|des|du|en|est|et|la|le|ou|par|pas|pour|sans|sur|un)\b")
 _LEAST_PARTLY = 2
+# Two characters of Chinese, Japanese or Korean are about a word; a path is one, too.
+_WORD = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{1,2}|[^\\s\u3000-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
 
 
 def is_in_french(question: str) -> bool:
@@ -25,6 +27,11 @@ def is_in_french(question: str) -> bool:
 def is_in_english(question: str) -> bool:
     """Say whether a question is in English, as names and numbers are that are of no language."""
     return _tongue(question) in (Language.ENGLISH, None)
+
+
+def word_count(question: str) -> int:
+    """Count the words of a question, also where there are no spaces between them."""
+    return len(_WORD.findall(question))
 
 
 def _tongue(question: str) -> Language | None:

@@ -57,6 +57,7 @@ def test_answer_is_found_by_the_words_of_its_prompt(backend: EmbeddedBackend, wo
     "words",
     [
         "why is the quota so small",
+        "le quota",
         'pourquoi "quota" est petit',
         "pourquoi +quota est petit",
         "pourquoi le quota est petit -hier",

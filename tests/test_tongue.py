@@ -11,7 +11,7 @@ from searchkit.backends.embedded.marking import marks
 from searchkit.query import understand
 from searchkit.questions import Clause, Query, Term
 from searchkit.rank import rank
-from searchkit.tongue import is_in_english, is_in_french
+from searchkit.tongue import is_in_english, is_in_french, word_count
 from searchkit.types import Kind
 from tests.transcript import Home
 
@@ -51,6 +51,22 @@ def test_question_in_french_is_known(question: str) -> None:
 def test_question_of_names_is_taken_for_english(question: str) -> None:
     """What is of no language is asked for as in English."""
     assert (False, True) == (is_in_french(question), is_in_english(question))
+
+
+@pytest.mark.parametrize(
+    ("question", "words"),
+    [
+        ("", 0),
+        ("build is red", 3),
+        ("连接池", 2),
+        ("读progress文件", 3),
+        ("백필 속도가 왜", 4),
+        ("src/auth/login.py", 1),
+    ],
+)
+def test_words_are_counted_without_spaces_too(question: str, words: int) -> None:
+    """A sentence in Chinese is not one word."""
+    assert words == word_count(question)
 
 
 @pytest.mark.parametrize(
