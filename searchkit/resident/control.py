@@ -72,7 +72,10 @@ def socket(index: Path) -> str | None:
 
 
 def stop(index: Path) -> int | None:
-    """End the process, and return its id once it is gone; None where none runs. One that hangs is killed."""
+    """End the process, and return its id once it is gone; None where none runs. One that hangs is killed.
+
+    A client may start another meanwhile, which stays.
+    """
     lock = place.lock_path(index)
     try:
         process = int(_asked(index, "POST", "/v1/stop")["pid"])
@@ -84,7 +87,7 @@ def stop(index: Path) -> int | None:
         process = _holder(index)
         _signal(process, signal.SIGTERM)
     ends_at = time.monotonic() + ENDING_SECONDS
-    while alone.is_held(lock):
+    while alone.is_held(lock) and _is_said_to_be(process, lock):
         if time.monotonic() > ends_at:
             _signal(process, getattr(signal, "SIGKILL", signal.SIGTERM))
             ends_at += ENDING_SECONDS
@@ -116,6 +119,14 @@ def _holder(index: Path) -> int:
     except (OSError, ValueError) as error:
         hint = "end it by hand; its log is beside the index"
         raise SearchkitError(f"the process for {index} does not answer, and is not known", hint) from error
+
+
+def _is_said_to_be(process: int, lock: Path) -> bool:
+    """Say whether a lock names a process; one that names nobody has just been taken by another."""
+    try:
+        return lock.read_text() == str(process)
+    except FileNotFoundError:
+        return False
 
 
 def _signal(process: int, number: signal.Signals) -> None:

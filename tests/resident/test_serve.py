@@ -1,16 +1,18 @@
 """`searchkit serve` starts the process, says where it is reached, and ends it."""
 
 import json
+import os
 import signal
 import socket
 import subprocess
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
 
 import pytest
 
-from searchkit.resident import control, place
+from searchkit.resident import alone, control, place
 from tests.resident.residence import SECONDS_FOR_ANYTHING, SESSION, Residence, request
 from tests.running import Run
 from tests.transcript import Home
@@ -154,3 +156,36 @@ def test_signals_nobody_who_does_not_hold_the_lock(residence: Residence, run: Ru
         bystander.kill()
 
     assert ({"stopped": None}, True) == (answer.json, is_alive)
+
+
+def test_leaves_a_successor_alone(residence: Residence, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Once another process has the lock the old one is gone, and whoever has its id now is not killed."""
+    monkeypatch.setattr(control, "ENDING_SECONDS", 0.1)
+    sleeping = [sys.executable, "-c", "import time; time.sleep(600)"]
+    lock = alone.hold(place.lock_path(residence.index))
+    assert lock is not None
+    with (
+        subprocess.Popen(sleeping) as bystander,
+        subprocess.Popen(sleeping) as successor,
+        socket.socket(socket.AF_UNIX) as listening,
+        ThreadPoolExecutor() as pool,
+    ):
+        place.lock_path(residence.index).write_text(str(successor.pid))
+        listening.bind(str(place.socket_path(residence.index)))
+        listening.listen()
+        stopping = pool.submit(control.stop, residence.index)
+        asking, _ = listening.accept()
+        with asking:
+            asking.recv(65_536)
+            asking.sendall(b"HTTP/1.0 200 OK\r\n\r\n" + json.dumps({"pid": bystander.pid}).encode())
+
+        done, _ = wait([stopping], SECONDS_FOR_ANYTHING / 10)
+
+        are_alive = [one.poll() is None for one in (bystander, successor)]
+        bystander.kill()
+        successor.kill()
+        # Whoever still waits for the lock gets it.
+        os.close(lock)
+
+    assert ({stopping}, [True, True]) == (done, are_alive)
+    assert bystander.pid == stopping.result()
