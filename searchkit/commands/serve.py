@@ -69,7 +69,7 @@ def serve(
 def _stay(directory: Path) -> None:
     """Wait until the process is gone; interrupted, end it."""
     try:
-        while control.health(directory) is not None:
+        while control.is_running(directory):
             time.sleep(LOOK_SECONDS)
     except KeyboardInterrupt:
         control.stop(directory)

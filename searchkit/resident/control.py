@@ -31,6 +31,11 @@ def health(index: Path) -> Fields | None:
         return None
 
 
+def is_running(index: Path) -> bool:
+    """Say whether a process has an index, though it may be silent for the moment; to be asked keeps it from leaving."""
+    return health(index) is not None or alone.is_held(place.lock_path(index))
+
+
 def start(index: Path, roots: Sequence[str]) -> Fields:
     """Return what the process says of itself, starting it where it does not run, or is another than is wanted."""
     running = health(index)

@@ -12,8 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from searchkit.commands import serve as serving
 from searchkit.resident import alone, control, place
-from tests.resident.residence import SECONDS_FOR_ANYTHING, SESSION, Residence, request
+from tests.resident.residence import SECONDS_FOR_ANYTHING, SESSION, Residence, request, wait_for
 from tests.running import Run
 from tests.transcript import Home
 
@@ -189,3 +190,30 @@ def test_leaves_a_successor_alone(residence: Residence, monkeypatch: pytest.Monk
 
     assert ({stopping}, [True, True]) == (done, are_alive)
     assert bystander.pid == stopping.result()
+
+
+def test_stays_with_one_that_is_silent(residence: Residence, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With --foreground it stays while the process lives, also where that answers nothing for a while."""
+    process = residence.serve()
+    heard: list[control.Fields | None] = []
+    ask = control.health
+
+    def listened(index: Path) -> control.Fields | None:
+        heard.append(ask(index))
+        return heard[-1]
+
+    monkeypatch.setattr(control, "health", listened)
+    monkeypatch.setattr(serving, "LOOK_SECONDS", 0.01)
+    with ThreadPoolExecutor() as pool:
+        staying = pool.submit(run, "serve", "--foreground")
+        wait_for(lambda: len(heard) > 1)
+        process.send_signal(signal.SIGSTOP)
+
+        wait_for(lambda: heard.count(None) > 1 or staying.done())
+
+        has_stayed = not staying.done()
+        process.kill()
+        answer = staying.result(SECONDS_FOR_ANYTHING)
+
+    assert has_stayed
+    assert 0 == answer.status
