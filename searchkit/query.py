@@ -25,18 +25,21 @@ _MIN_PREFIX_CHARS = 2
 _MIN_FUZZY_CHARS = 4
 
 
-def understand(text: str, *, now: datetime | None = None, filters: Iterable[tuple[str, str]] = ()) -> Query:
+def understand(
+    text: str, *, now: datetime | None = None, filters: Iterable[tuple[str, str]] = (), is_pasted: bool = False
+) -> Query:
     """Read a question and the filters given as options, of which a wrong one raises `UsageError`.
 
     Dates are in the time zone of `now`, which is here and now unless it is given. An option's value excludes with a
-    leading `-`. A text of several lines, or a very long one, was pasted: all of it is words.
+    leading `-`. A text of several lines, or a very long one, was pasted: all of it is words, as it is where that is
+    said.
     """
     now = now or datetime.now(dates.LOCAL)
     text = _mended(text)
     options = [read_option(name, _mended(value), now) for name, value in filters]
     line = _CONTROL.sub(" ", clean(text)).strip()
-    if _is_pasted(line):
-        has_signs = any(_has_signs(one, now) for one in line.splitlines())
+    if is_pasted or _is_pasted(line):
+        has_signs = not is_pasted and any(_has_signs(one, now) for one in line.splitlines())
         return Query(
             text=text,
             clauses=tuple(_word(word) for word in line.split()),

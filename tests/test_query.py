@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from searchkit import dates, query
 from searchkit.clean import clean
 from searchkit.errors import UsageError
-from searchkit.questions import Clause, Condition, Filter, Match, Period, Query, Span
+from searchkit.questions import Clause, Condition, Filter, Match, Period, Query, Span, Term
 from searchkit.types import Kind, Language
 
 NOW = datetime(2026, 4, 15, 14, 30, tzinfo=ZoneInfo("Europe/Paris"))
@@ -269,6 +269,15 @@ def test_pasted_text_is_words(text: str) -> None:
 def test_pasted_text_without_signs_needs_no_note(text: str) -> None:
     """Where pasted text had nothing but words, there is nothing to say."""
     assert () == ask(text).notes
+
+
+@pytest.mark.parametrize("text", ["ld: cannot find -lssl", 'KeyError: "session"', "Error: tool:Bash failed after:7d"])
+def test_what_is_said_to_be_pasted_is_words(text: str) -> None:
+    """A single line is all words where whoever asks knows that nobody typed it as a question."""
+    understood = query.understand(text, now=NOW, is_pasted=True)
+
+    assert tuple(Clause(terms=(Term(text=word),)) for word in text.split()) == understood.clauses
+    assert (Condition(), ()) == (understood.condition, understood.notes)
 
 
 def test_pasted_text_keeps_its_options() -> None:

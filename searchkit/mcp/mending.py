@@ -31,7 +31,8 @@ MOST_CHANGES = 2
 def fixes(engine: Engine, asked: arguments.Fixes, caller: Caller) -> answers.Fixes:
     """Find errors like this one, and of those that passed later, what was changed between."""
     filters = [("is", "error"), *([("project", asked.project)] if asked.project.strip() else [])]
-    query = understand(telling(asked.error), now=datetime.now(LOCAL), filters=filters)
+    # What was printed has minus signs, quotation marks and colons of its own.
+    query = understand(telling(asked.error), now=datetime.now(LOCAL), filters=filters, is_pasted=True)
     left = left_out(engine, caller, asked.exclude_session)
     found = engine.search(without(query, left), CANDIDATES, is_grouped=False)
     mended = list(_mended(engine, found, asked.limit))

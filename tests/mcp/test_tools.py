@@ -179,6 +179,16 @@ def test_fixes_tells_what_was_changed(engine: Engine, history: History) -> None:
     assert 1 == fix["edits"]
 
 
+@pytest.mark.parametrize(
+    "printed", ["make: cannot find -middleware", 'KeyError: "session"', "KeyError: tool:Read after:1d"]
+)
+def test_error_is_no_question(engine: Engine, history: History, printed: str) -> None:
+    """Signs in what was printed exclude nothing, require nothing and filter nothing."""
+    (fix,) = asked(engine, "fixes", error=f"{printed} cookie")["fixes"]
+
+    assert history.failed == fix["failed"][1]["uuid"]
+
+
 def test_long_error_is_cut_to_what_tells() -> None:
     """Of a long output the last lines that speak of a failure are looked for."""
     printed = "\n".join(["compiling"] * 500 + ["error: no such column: ledger", "done"])
