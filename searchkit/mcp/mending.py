@@ -25,6 +25,7 @@ MOST_SEEN = 3
 CALL_CHARACTERS = 200
 RESULT_CHARACTERS = 300
 CHANGE_CHARACTERS = 400
+# The last ones, for what was changed last made it pass.
 MOST_CHANGES = 2
 
 
@@ -78,7 +79,7 @@ def _fix(conversation: Conversation, fix: Fix) -> answers.Fix:
         title=line(session.title if session else None, TITLE_CHARACTERS),
         project=line(session.project if session else None, 4 * TITLE_CHARACTERS),
         failed=[message(fix.failed_call, CALL_CHARACTERS), message(fix.failed, RESULT_CHARACTERS)],
-        changes=[message(one, CHANGE_CHARACTERS) for one in fix.changes[:MOST_CHANGES]],
+        changes=[message(one, CHANGE_CHARACTERS) for one in fix.changes[-MOST_CHANGES:]],
         passed=[message(fix.passed_call, CALL_CHARACTERS), message(fix.passed, RESULT_CHARACTERS)],
         edits=fix.edits,
     )

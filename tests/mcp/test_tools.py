@@ -189,6 +189,26 @@ def test_error_is_no_question(engine: Engine, history: History, printed: str) ->
     assert history.failed == fix["failed"][1]["uuid"]
 
 
+def test_fixes_shows_the_last_changes(home: Home, tmp_path: Path) -> None:
+    """Of many edits between a failing and a passing run those right before it passed are shown."""
+    told = home.session(FIXED)
+    told.prompt("mend the ledger")
+    told.result(told.call("Bash", {"command": "make"}), "error: the ledger is torn", is_error=True)
+    edits = []
+    for number in range(4):
+        made = {"file_path": "/shop/ledger.py", "old_string": f"a{number}", "new_string": f"b{number}"}
+        edits.append(told.call("Edit", made))
+        told.result(edits[-1], "The file has been updated.")
+    told.result(told.call("Bash", {"command": "make"}), "done")
+    with Engine(tmp_path / "index", [home.root]) as engine:
+        engine.index()
+
+        (fix,) = asked(engine, "fixes", error="error: the ledger is torn")["fixes"]
+
+    assert [edit["uuid"] for edit in edits[-2:]] == [one["uuid"] for one in fix["changes"]]
+    assert 4 == fix["edits"]
+
+
 def test_long_error_is_cut_to_what_tells() -> None:
     """Of a long output the last lines that speak of a failure are looked for."""
     printed = "\n".join(["compiling"] * 500 + ["error: no such column: ledger", "done"])
