@@ -5,11 +5,9 @@ from collections.abc import Iterator
 from searchkit.mcp import answers
 from searchkit.mcp.saying import line
 
-MOST_CHARACTERS = 4_000
-
 
 def text(answer: answers.Answer) -> str:
-    """Write an answer in few lines; what is quoted is indented."""
+    """Write an answer in few lines, nothing of it cut again; what is quoted is indented."""
     return "\n".join([*_results(answer), *_beside(answer)]) or "Nothing."
 
 
@@ -73,9 +71,9 @@ def _message(one: answers.Message, with_time: bool = True) -> Iterator[str]:
     failed = "failed" if one.is_error else ""
     asked_for = "asked for" if one.is_hit else ""
     yield "  " + _joined(f"uuid {one.uuid}", one.kind, one.tool, failed, asked_for, one.time if with_time else "")
-    yield from (f"    {row}" for row in one.text[:MOST_CHARACTERS].splitlines())
+    yield from (f"    {row}" for row in one.text.splitlines())
     if one.cut:
-        yield f"    ({one.cut} more characters)"
+        yield f"    ({one.cut} characters not shown)"
 
 
 def _joined(*parts: str) -> str:

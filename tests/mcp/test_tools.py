@@ -15,7 +15,7 @@ from searchkit.mcp.caller import ACTIVE_SECONDS, Caller, left_out
 from searchkit.mcp.mending import telling
 from searchkit.mcp.tools import TOOLS, call
 from searchkit.mcp.written import text
-from tests.mcp.history import ERROR, FIXED, LATER, OTHER, SHOP, History
+from tests.mcp.history import ERROR, FIXED, LATER, LONG, OTHER, SHOP, History
 from tests.transcript import Home
 
 # What a page may take by default.
@@ -119,15 +119,18 @@ def test_arguments_that_make_no_sense_are_refused(engine: Engine, given: dict[st
 
 
 def test_long_message_is_read_in_pages(engine: Engine, history: History) -> None:
-    """The offset of the next page leads through the whole text."""
+    """The offset of the next page leads through the whole text, in the structure and in what is written of it."""
     offset: int | None = 0
-    read = ""
+    read = shown = ""
     while offset is not None:
-        page = asked(engine, "show", id=history.long, before=0, after=0, offset=offset)
-        read += "".join(one["text"] for one in page["messages"] if one.get("is_hit"))
-        offset = page.get("next_offset")
+        page = call(engine, "show", {"id": history.long, "before": 0, "after": 0, "offset": offset}, NOBODY)
+        assert isinstance(page, answers.Show)
+        read += "".join(one.text for one in page.messages if one.is_hit)
+        # Who speaks stands on a line before it.
+        shown += text(page).partition("asked for")[2].partition("\n    ")[2].partition("\n")[0]
+        offset = page.next_offset
 
-    assert 31_000 == len(read)
+    assert LONG == read == shown
 
 
 def test_show_says_where_a_failure_passed(engine: Engine, history: History) -> None:
