@@ -9,7 +9,7 @@ from searchkit import tokens
 from searchkit.allot import LEAST_SIZE, allot
 from searchkit.backends.base import Backend
 from searchkit.choose import choose
-from searchkit.errors import UsageError
+from searchkit.errors import TooFewTokens
 from searchkit.packs import Candidate, Excerpt, Pack
 from searchkit.questions import Query
 from searchkit.quote import MOST_BESIDE, SHARE_AROUND, excerpt, whole
@@ -38,8 +38,7 @@ def pack(backend: Backend, answer: Answer, max_tokens: int) -> Pack:
 
     sizes = allot(cost, wholes, room)
     if not any(sizes):
-        least = max_tokens - room + cost(0, LEAST_SIZE)
-        raise UsageError(f"no passage fits into {max_tokens:,} tokens", f"use --max-tokens {least:,} or more")
+        raise TooFewTokens(max_tokens, max_tokens - room + cost(0, LEAST_SIZE))
     quoted = [(candidate, size) for candidate, size in zip(candidates, sizes, strict=True) if size]
     packed = Pack(answer=answer, max_tokens=max_tokens, excerpts=list(_deepened(backend, answer.query, quoted, room)))
     return msgspec.structs.replace(packed, tokens=tokens.count(render.markdown(packed)))

@@ -2,7 +2,8 @@
 
 SearchkitError
 ├── UsageError            what was asked makes no sense
-│   └── NotFound          nothing has that id
+│   ├── NotFound          nothing has that id
+│   └── TooFewTokens      no passage fits into a pack of that size
 ├── Refused               a request that the resident process does not answer
 ├── SourceError           a root cannot be read at all
 │   └── RootMissing       no such root, or it holds no projects/
@@ -42,6 +43,15 @@ class UsageError(SearchkitError):
 
 class NotFound(UsageError):
     """Nothing has that id."""
+
+
+class TooFewTokens(UsageError):
+    """No passage fits into a pack of that size; shells say how theirs is told to be larger."""
+
+    def __init__(self, given: int, least: int) -> None:
+        """Keep the number of tokens that would do."""
+        super().__init__(f"no passage fits into {given:,} tokens", f"it takes {least:,} or more")
+        self.least = least
 
 
 class Refused(SearchkitError):

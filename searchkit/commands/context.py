@@ -10,7 +10,7 @@ from searchkit.commands.opening import must_be_own, opened
 from searchkit.commands.options import common, rerank_option
 from searchkit.commands.printing import print_json, print_lines, say, warn, warn_of
 from searchkit.commands.search import files_behind
-from searchkit.errors import UsageError
+from searchkit.errors import TooFewTokens, UsageError
 from searchkit.packs import DEFAULT_TOKENS
 from searchkit.questions import Condition, Filter
 from searchkit.render import context as render
@@ -68,7 +68,10 @@ def context(
         for beginning in filter(None, excluded):
             if not engine.sessions(Condition(filters=(Filter(name="session", values=(beginning,)),)), limit=1):
                 warn(f"no session has an id that begins with {one_line(beginning)!r}, so none is left out for it")
-        found = engine.context(query, max_tokens, limit=limit, without=(*excluded, *current), reranker=reranker)
+        try:
+            found = engine.context(query, max_tokens, limit=limit, without=(*excluded, *current), reranker=reranker)
+        except TooFewTokens as refused:
+            raise UsageError(refused.message, f"use --max-tokens {refused.least} or more") from refused
         warn_of(found.answer)
         if as_json:
             print_json(context_json.pack(found))

@@ -3,10 +3,12 @@
 from datetime import datetime
 
 import msgspec
+from msgspec.structs import replace
 
 from searchkit import tokens
 from searchkit.dates import LOCAL
 from searchkit.engine import Engine
+from searchkit.errors import TooFewTokens, UsageError
 from searchkit.mcp import answers, arguments, why
 from searchkit.mcp.caller import Caller, left_out, without
 from searchkit.query import understand
@@ -23,18 +25,32 @@ def context(engine: Engine, asked: arguments.Context, caller: Caller) -> answers
     filters = [(name, value) for name, value in given if value.strip()]
     query = understand(asked.query, now=datetime.now(LOCAL), filters=filters)
     left = left_out(engine, caller, asked.exclude_session, query.condition)
-    for share in SHARES:
-        pack = engine.context(without(query, left), int(asked.max_tokens * share))
+
+    def packed(size: int) -> answers.Context:
+        pack = engine.context(without(query, left), size)
         found = answers.Context(
             text=markdown(pack) if pack.excerpts else "",
-            tokens=asked.max_tokens,
             max_tokens=asked.max_tokens,
             uuids=[one.shown.stored.part.uuid for one in pack.excerpts],
             empty_because=why.reason(pack.answer, query, left),
             hints=[] if pack.excerpts else why.hints(engine, pack.answer, query),
             left_out=left,
         )
-        cost = tokens.count(msgspec.json.encode(found).decode())
-        if cost <= asked.max_tokens:
+        return replace(found, tokens=_cost(found))
+
+    for share in SHARES:
+        try:
+            found = packed(int(asked.max_tokens * share))
+        except TooFewTokens as refused:
+            found = packed(refused.least)
+            if found.tokens > asked.max_tokens:
+                hint = f"use max_tokens={found.tokens} or more"
+                raise UsageError(f"no passage fits into {asked.max_tokens:,} tokens", hint) from refused
+        if found.tokens <= asked.max_tokens:
             break
-    return msgspec.structs.replace(found, tokens=cost)
+    return found
+
+
+def _cost(found: answers.Context) -> int:
+    """Count all of an answer, the number that says how much that is included."""
+    return tokens.count(msgspec.json.encode(replace(found, tokens=found.max_tokens)).decode())

@@ -6,7 +6,7 @@ from searchkit.backends.base import Order
 from searchkit.commands.asking import by_title
 from searchkit.dates import LOCAL
 from searchkit.engine import Engine
-from searchkit.errors import NotFound, UsageError
+from searchkit.errors import NotFound, TooFewTokens, UsageError
 from searchkit.query import understand
 from searchkit.questions import Condition, Filter, Mode, Query
 from searchkit.render import answer_json, context_json, conversation_json, json, outline_json
@@ -76,8 +76,11 @@ def tree(engine: Engine, given: Given, id: str) -> Fields:
 def context(engine: Engine, given: Given, id: str) -> Fields:
     """Pack what another agent should know."""
     without = given.several("exclude_session")
-    found = engine.context(_asked(given), given.number("max_tokens"), limit=given.number("limit"), without=without)
-    return context_json.pack(found)
+    most, limit = given.number("max_tokens"), given.number("limit")
+    try:
+        return context_json.pack(engine.context(_asked(given), most, limit=limit, without=without))
+    except TooFewTokens as refused:
+        raise UsageError(refused.message, f"give max_tokens={refused.least} or more") from refused
 
 
 def facets(engine: Engine, given: Given, id: str) -> Fields:

@@ -1,6 +1,7 @@
 """What the tools return: bounded, with uuids to ask further, and never empty without a reason."""
 
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -156,6 +157,19 @@ def test_context_keeps_its_budget(engine: Engine, most: int) -> None:
     assert isinstance(answer, answers.Context)
     assert answer.uuids
     assert tokens.count(msgspec.json.encode(answer).decode()) <= most
+
+
+@pytest.mark.parametrize("words", ["cookie middleware login", "ledger", "hidden red"])
+def test_too_small_a_budget_is_told(engine: Engine, words: str) -> None:
+    """Where no passage fits, what is said speaks of the number that was given, and of one that does."""
+    with pytest.raises(UsageError, match="no passage fits into 100 tokens") as refused:
+        call(engine, "context", {"query": words, "max_tokens": 100}, NOBODY)
+
+    least = int(re.findall(r"use max_tokens=(\d+) or more", refused.value.hint)[0])
+    packed = [asked(engine, "context", query=words, max_tokens=most) for most in range(least, least + 30)]
+    assert [] == [one for one in packed if not one["uuids"] or one["tokens"] > one["max_tokens"]]
+    with pytest.raises(UsageError, match="no passage fits"):
+        call(engine, "context", {"query": words, "max_tokens": least - 1}, NOBODY)
 
 
 def test_files_names_who_touched_one(engine: Engine, history: History) -> None:

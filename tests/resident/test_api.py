@@ -134,6 +134,7 @@ def test_status_is_that_of_the_command(served: Residence, capsys: pytest.Capture
         ("/v1/search?q=a&kind=poem", 400, ""),
         ("/v1/search?q=a&facets=colour", 400, ""),
         ("/v1/context?q=a&max_tokens=100&exclude_session=", 400, ""),
+        ("/v1/context?q=cache&max_tokens=20", 400, "give max_tokens="),
         ("/v1/facets?q=a", 400, "facets="),
         ("/v1/messages/ffffffffffff", 404, "/v1/search"),
         ("/v1/messages/%20", 400, ""),
