@@ -93,7 +93,9 @@ class Bridge:
         self._writing = threading.Lock()
         self._places = threading.Semaphore(MOST_AT_ONCE)
         self._version: str | None = None
-        self._cancelled: set[object] = set()
+        # The ids of the requests that are worked on, each by the thread that does; one that is taken back goes.
+        self._wanted: dict[threading.Thread, object] = {}
+        self._wanting = threading.Lock()
         self._started_at = self._shunned_at = -1e9
         # How often the process was started since it last answered.
         self._starts = 0
@@ -115,7 +117,7 @@ class Bridge:
             if not isinstance(message, dict) or not isinstance(message.get("method", ""), str):
                 self._write(envelope.error(None, envelope.INVALID_REQUEST, "that is no message of JSON-RPC 2.0"))
             elif message.get("method") == "notifications/cancelled":
-                self._cancelled.add(envelope.cancelled(message))
+                self._take_back(envelope.cancelled(message))
             elif "method" not in message or message.get("id") is None:
                 continue
             elif type(message["id"]) not in (str, int):
@@ -125,6 +127,8 @@ class Bridge:
                 self._places.acquire()
                 running = [one for one in running if one.is_alive()]
                 running.append(threading.Thread(target=self._answer, args=(message,), daemon=True))
+                with self._wanting:
+                    self._wanted[running[-1]] = message["id"]
                 running[-1].start()
                 if message["method"] == "initialize":
                     # What is agreed on there is said with all that follows.
@@ -142,13 +146,22 @@ class Bridge:
             answer = self._asked(message)
             if message["method"] == "initialize":
                 self._version = envelope.agreed(answer)
-            if message["id"] not in self._cancelled:
+            if self._is_still_wanted():
                 self._write(answer)
         except BrokenPipeError:
             pass
         finally:
             self._places.release()
-            self._cancelled.discard(message["id"])
+
+    def _take_back(self, number: object) -> None:
+        """Forget the requests with a number; one that is answered already has nothing to be forgotten."""
+        with self._wanting:
+            self._wanted = {one: id for one, id in self._wanted.items() if id != number}
+
+    def _is_still_wanted(self) -> bool:
+        """Say whether the request that this thread works on was not taken back; from now on it cannot be."""
+        with self._wanting:
+            return self._wanted.pop(threading.current_thread(), None) is not None
 
     def _asked(self, message: "dict[str, Any]") -> "dict[str, Any]":
         """Return the answer, or the error that stands for it."""

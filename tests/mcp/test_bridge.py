@@ -147,6 +147,19 @@ def test_cancelled_request_is_not_answered(history: History, monkeypatch: pytest
     assert [2] == [json.loads(line)["id"] for line in out.getvalue().splitlines()]
 
 
+def test_number_that_was_taken_back_too_late_can_be_used_again(history: History) -> None:
+    """A cancellation that comes after the answer says nothing about later requests with that number."""
+    out = io.BytesIO()
+    made = Bridge(str(history.index), NOBODY, False, out)
+    cancel = b'{"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}}'
+    made.run(io.BytesIO(request(1, "ping")))
+
+    made.run(io.BytesIO(b"\n".join([cancel, request(1, "ping")])))
+
+    made.close()
+    assert [1, 1] == [json.loads(line)["id"] for line in out.getvalue().splitlines()]
+
+
 def test_process_that_dies_at_every_question_is_done_without(
     history: History, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
