@@ -56,8 +56,10 @@ class Given:
     def text(self, name: str) -> str | None:
         """Return a text, or its default."""
         given = self._texts[name]
+        if given:
+            return given[0]
         default = self._known[name].default
-        return given[0] if given else None if default is None else str(default)
+        return None if default is None else str(default)
 
     def choice(self, name: str) -> str:
         """Return one of a few values, which has a default."""
