@@ -6,13 +6,14 @@ from msgspec.structs import replace
 
 from searchkit.backends.base import Step, Stored
 from searchkit.conversations import Folded, Said
+from searchkit.fixes import CHANGING
 from searchkit.packs import Candidate, Marks
 from searchkit.types import Kind
 
 # Further away than this the steps of a turn say little about a passage.
 MOST_STEPS = 30
-# Their results only say that it was done.
-_CHANGING = frozenset({"Edit", "MultiEdit", "NotebookEdit", "Write", "TodoWrite"})
+# Tools whose results only say that it was done.
+_SILENT = CHANGING | {"TodoWrite"}
 
 
 def nearest(candidate: Candidate) -> list[int]:
@@ -44,4 +45,4 @@ def _flat(candidate: Candidate) -> list[Said | Step]:
 
 
 def _says_nothing(step: Step) -> bool:
-    return step.kind is Kind.TOOL_RESULT and step.tool in _CHANGING and not step.is_error
+    return step.kind is Kind.TOOL_RESULT and step.tool in _SILENT and not step.is_error

@@ -13,8 +13,6 @@ from searchkit.render import json, terminal
 from searchkit.render import stats as drawing
 from searchkit.types import Figures, Grouping
 
-# What the overview is made of.
-OVERVIEW = (Grouping.DAY, Grouping.PROJECT, Grouping.MODEL, Grouping.TOOL)
 GROUPINGS = [by.value for by in Grouping if by is not Grouping.TOTAL]
 
 
@@ -42,7 +40,7 @@ def stats(
     query = understood(words, filters)
     condition = by_title(query)
     with opened(index) as engine:
-        wanted = (Grouping(by),) if by else OVERVIEW
+        wanted = (Grouping(by),) if by else drawing.OVERVIEW
         found = engine.figures(condition, (Grouping.TOTAL, *wanted))
         total, groups = found[Grouping.TOTAL].get("", Figures()), {one: found[one] for one in wanted}
         if as_json:

@@ -10,7 +10,9 @@ from searchkit.render.plain import amount, count, one_line
 from searchkit.render.wrapped import columns
 from searchkit.types import Figures, Grouping
 
-# Lines of a list in the overview.
+# What the overview is made of.
+OVERVIEW = (Grouping.DAY, Grouping.PROJECT, Grouping.MODEL, Grouping.TOOL)
+# Lines of a list in it.
 MOST_LISTED = 5
 LABEL_WIDTH = 12
 # The columns of a table, and the fewest columns of a terminal for its labels and its bars.

@@ -17,8 +17,6 @@ from searchkit.types import Figures, Grouping, Session
 
 Fields = dict[str, object]
 
-# What the overview of `searchkit stats` is made of.
-OVERVIEW = (Grouping.DAY, Grouping.PROJECT, Grouping.MODEL, Grouping.TOOL)
 # Sessions that are named where a beginning could mean several.
 MOST_MEANT = 10
 # More than any conversation has.
@@ -96,7 +94,7 @@ def facets(engine: Engine, given: Given, id: str) -> Fields:
 def stats(engine: Engine, given: Given, id: str) -> Fields:
     """Give figures about one's own history."""
     by = given.text("by")
-    wanted = (Grouping(by),) if by else OVERVIEW
+    wanted = (Grouping(by),) if by else drawing.OVERVIEW
     found = engine.figures(by_title(_understood(given)), (Grouping.TOTAL, *wanted))
     total = found[Grouping.TOTAL].get("", Figures())
     return json.stats(total, {one: drawing.ordered(found[one], one) for one in wanted})
