@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Self, TypeVar
 
 from msgspec.structs import replace
 
-from searchkit import channels, config, respell
+from searchkit import channels, config, ids, respell
 from searchkit.backends.base import Order, Reach
 from searchkit.backends.embedded import EmbeddedBackend, layout
 from searchkit.errors import IndexDamaged, IndexMissing, ModelFault, SourceError, UsageError
@@ -22,7 +22,7 @@ from searchkit.questions import Condition, Filter, Mode, Query, narrowed, one_of
 from searchkit.recipe import RECIPE, Recipe, trusting
 from searchkit.results import Answer, Status
 from searchkit.retrieve import retrieve
-from searchkit.types import Behind, Counts, Figures, Finding, Grouping, Session, Standing
+from searchkit.types import Behind, Counts, Figures, Finding, Grouping, Session
 
 if TYPE_CHECKING:
     from searchkit.backends.base import Backend, Values
@@ -34,8 +34,6 @@ if TYPE_CHECKING:
 
 
 T = TypeVar("T")
-# Messages that are listed where a beginning of an id could mean several.
-MOST_MEANT = 10
 # Sessions that a pack may draw on: over the sample five have room in 2,000 tokens, and twenty in 20,000.
 MOST_SESSIONS = 30
 
@@ -189,7 +187,7 @@ class Engine:
 
     def messages(self, beginning: str) -> list[str]:
         """Return the ids of messages that begin with a text, some of them where there are many."""
-        return self._open().beginning(beginning, MOST_MEANT + 1)
+        return self._open().beginning(beginning, ids.MOST_MEANT + 1)
 
     def thread(self, uuid: str) -> "Thread":
         """Return the whole conversation around a record, without texts; the record is meant as in `show`."""
@@ -242,6 +240,13 @@ class Engine:
         """Return the session that a message is of; the message is meant as in `show`."""
         meant = self._meant(uuid)
         return self._open().links([meant])[meant].places[0].session
+
+    def session_meant(self, asked: str, hint: str = "sessions() lists them", listed: ids.List = ids.named) -> Session:
+        """Return the session that an id, its beginning, or a message of it means; raises where none or several are.
+
+        The error then has this hint, or lists those that could be meant.
+        """
+        return ids.session(self._open(), asked, hint, listed)
 
     def homes(self, uuids: Sequence[str]) -> Mapping[str, str | None]:
         """Return the sessions that messages with these ids are of; a missing one is left out."""
@@ -360,19 +365,7 @@ class Engine:
 
     def _meant(self, uuid: str) -> str:
         """Find the record that an id or its beginning means, or say which could be."""
-        backend = self._open()
-        meant = self.messages(uuid) or backend.opening(uuid)
-        if len(meant) != 1 and uuid not in meant:
-            some = "several messages have" if meant else "no message has"
-            more = " ..." if len(meant) > MOST_MEANT else ""
-            hint = "\n  ".join(meant[:MOST_MEANT]) + more if meant else "searchkit search shows ids; give more of one"
-            raise UsageError(f"{some} an id that begins with {uuid!r}", hint)
-        chosen = uuid if uuid in meant else meant[0]
-        link = backend.links([chosen])[chosen]
-        if link.standing is Standing.STATE:
-            # A title leads nowhere: the conversation it is the title of begins elsewhere.
-            return next(iter(backend.opening(link.places[0].session or "")), chosen)
-        return chosen
+        return ids.message(self._open(), uuid, "searchkit search shows ids; give more of one")
 
     def _open(self) -> EmbeddedBackend:
         if self._reader is None:

@@ -1,14 +1,13 @@
 """Which session is meant by what was typed."""
 
+from collections.abc import Sequence
+
+from searchkit import ids
 from searchkit.commands.last import is_number, recall
 from searchkit.engine import Engine
-from searchkit.errors import UsageError
-from searchkit.questions import Condition, Filter
+from searchkit.errors import NotFound, UsageError
 from searchkit.render.plain import day, one_line
 from searchkit.types import Session
-
-# Sessions that are listed where a beginning of an id could mean several.
-MOST_CANDIDATES = 10
 
 
 def meant(engine: Engine, asked: str) -> Session:
@@ -16,39 +15,26 @@ def meant(engine: Engine, asked: str) -> Session:
 
     A message means its session.
     """
-    # What a search shows is the id of a part: its message, a hash, and its number.
-    asked = asked.partition("#")[0]
-    must_say(asked)
+    hint = "searchkit sessions lists them"
     if is_number(asked):
-        asked = _known(recall(engine.settings.index, int(asked)).session, "result")
-    named = engine.named([asked])
-    if asked in named:
-        return named[asked]
-    condition = Condition(filters=(Filter(name="session", values=(asked,)),))
-    found = engine.sessions(condition, MOST_CANDIDATES + 1)
-    if len(found) == 1:
-        return found[0]
-    if not found and engine.messages(asked):
-        return meant(engine, _known(engine.session_of(asked), "message"))
-    if not found:
-        raise UsageError(f"no session has an id that begins with {one_line(asked)!r}", "searchkit sessions lists them")
-    raise UsageError(f"several sessions have an id that begins with {one_line(asked)!r}", listed(found))
+        remembered = recall(engine.settings.index, int(asked)).session
+        if not remembered:
+            raise UsageError("that result belongs to no session", hint)
+        asked = remembered
+    try:
+        return engine.session_meant(asked, hint, listed)
+    except NotFound as error:
+        # What programs were always told; only over HTTP it makes a difference.
+        raise UsageError(error.message, error.hint) from error
 
 
 def must_say(asked: str) -> None:
     """Refuse an id that says nothing: everything begins with it."""
-    if not asked.strip():
-        raise UsageError("no id was given", "searchkit search shows ids, and searchkit sessions lists sessions")
+    ids.must_say(asked, "searchkit search shows ids, and searchkit sessions lists sessions")
 
 
-def listed(found: list[Session]) -> str:
+def listed(found: Sequence[Session]) -> str:
     """List the sessions that could be meant, below each other."""
-    told = [f"{one.id}  {day(one.ended)}  {one_line(one.title or '')[:60]}" for one in found[:MOST_CANDIDATES]]
-    more = ["and more"] if len(found) > MOST_CANDIDATES else []
+    told = [f"{one.id}  {day(one.ended)}  {one_line(one.title or '')[:60]}" for one in found[: ids.MOST_MEANT]]
+    more = ["and more"] if len(found) > ids.MOST_MEANT else []
     return "\n  ".join(told + more)
-
-
-def _known(session: str | None, what: str) -> str:
-    if not session:
-        raise UsageError(f"that {what} belongs to no session", "searchkit sessions lists those there are")
-    return session

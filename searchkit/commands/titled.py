@@ -1,9 +1,10 @@
 """Which session is meant where nothing is done to it: then words of its title will do."""
 
 from searchkit.commands.last import is_number
-from searchkit.commands.meant import MOST_CANDIDATES, listed, meant, must_say
+from searchkit.commands.meant import listed, meant, must_say
 from searchkit.engine import Engine
 from searchkit.errors import UsageError
+from searchkit.ids import MOST_MEANT
 from searchkit.questions import Condition, Filter
 from searchkit.render.plain import one_line
 from searchkit.types import Session
@@ -26,4 +27,4 @@ def titled(engine: Engine, asked: str) -> Session:
 
 
 def _found(engine: Engine, name: str, asked: str) -> list[Session]:
-    return engine.sessions(Condition(filters=(Filter(name=name, values=(asked,)),)), MOST_CANDIDATES + 1)
+    return engine.sessions(Condition(filters=(Filter(name=name, values=(asked,)),)), MOST_MEANT + 1)

@@ -6,11 +6,10 @@ from msgspec.structs import replace
 
 from searchkit.conversations import Break, Conversation, Entry, Folded, Outline, Said, Turn
 from searchkit.engine import Engine
-from searchkit.errors import UsageError
+from searchkit.ids import must_say
 from searchkit.mcp import answers, arguments
 from searchkit.mcp.caller import Caller
 from searchkit.mcp.saying import ASKED_CHARACTERS, TITLE_CHARACTERS, line, message, moment
-from searchkit.questions import Condition, Filter
 from searchkit.render.folded import folded
 from searchkit.render.ways import ways
 from searchkit.render.wording import REASONS
@@ -25,32 +24,20 @@ MOST_MESSAGES = 30
 # Turns of a session on a page.
 MOST_TURNS = 12
 OUTCOME_CHARACTERS = 240
-MOST_NAMED = 10
+HINT = "search and sessions return ids"
 
 
 def show(engine: Engine, asked: arguments.Show, caller: Caller) -> answers.Show:
     """Show what an id means."""
     id = asked.id.strip().partition("#")[0]
-    if not id:
-        raise UsageError("no id was given", "search shows ids, and sessions lists sessions")
+    must_say(id, HINT)
     if id not in engine.named([id]) and engine.messages(id):
         found = engine.show(id, asked.before, asked.after)
         # The engine puts the beginning of the conversation in place of a title.
         if found.record.lower().startswith(id.lower()) or found.session is None:
             return _conversation(found, asked.offset)
         id = found.session.id
-    return _outline(engine.outline(_session(engine, id)), asked.offset)
-
-
-def _session(engine: Engine, id: str) -> str:
-    """Return the one session that an id or the beginning of one means."""
-    found = engine.sessions(Condition(filters=(Filter(name="session", values=(id,)),)), MOST_NAMED)
-    exact = [one.id for one in found if one.id == id]
-    if exact or len(found) == 1:
-        return exact[0] if exact else found[0].id
-    if not found:
-        raise UsageError(f"nothing has an id that begins with {line(id, 80)!r}", "search and sessions return ids")
-    raise UsageError(f"several sessions begin with {line(id, 80)!r}", ", ".join(one.id for one in found))
+    return _outline(engine.outline(engine.session_meant(id, HINT).id), asked.offset)
 
 
 def _conversation(found: Conversation, offset: int) -> answers.Show:

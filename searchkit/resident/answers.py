@@ -7,18 +7,17 @@ from searchkit.commands.asking import by_title
 from searchkit.dates import LOCAL
 from searchkit.engine import Engine
 from searchkit.errors import NotFound, TooFewTokens, UsageError
+from searchkit.ids import must_say
 from searchkit.query import understand
-from searchkit.questions import Condition, Filter, Mode, Query
+from searchkit.questions import Mode, Query
 from searchkit.render import answer_json, context_json, conversation_json, json, outline_json
 from searchkit.render import stats as drawing
 from searchkit.render.plain import one_line
 from searchkit.resident.parameters import Given
-from searchkit.types import Figures, Grouping, Session
+from searchkit.types import Figures, Grouping
 
 Fields = dict[str, object]
 
-# Sessions that are named where a beginning could mean several.
-MOST_MEANT = 10
 # More than any conversation has.
 MOST_TURNS = 100_000
 
@@ -63,12 +62,12 @@ def sessions(engine: Engine, given: Given, id: str) -> Fields:
 
 def session(engine: Engine, given: Given, id: str) -> Fields:
     """Show a session turn by turn, with its branches and agents."""
-    return outline_json.fields(engine.outline(_meant(engine, id).id), given.flag("full"))
+    return outline_json.fields(engine.outline(_session(engine, id)), given.flag("full"))
 
 
 def tree(engine: Engine, given: Given, id: str) -> Fields:
     """Show the turns of a session, the ways that were left, compactions and agents."""
-    return outline_json.fields(engine.outline(_meant(engine, id).id), is_full=False)
+    return outline_json.fields(engine.outline(_session(engine, id)), is_full=False)
 
 
 def context(engine: Engine, given: Given, id: str) -> Fields:
@@ -122,28 +121,13 @@ def _names(given: Given) -> list[str]:
 def _message(engine: Engine, id: str) -> str:
     """Return the id of a message, or of a part of it, where there is one that begins so."""
     uuid = id.partition("#")[0]
-    _must_say(uuid)
+    hint = "/v1/search shows ids"
+    must_say(uuid, hint)
     if not engine.messages(uuid):
-        raise NotFound(f"no message has an id that begins with {one_line(uuid)!r}", "/v1/search shows ids")
+        raise NotFound(f"no message has an id that begins with {one_line(uuid)!r}", hint)
     return uuid
 
 
-def _meant(engine: Engine, id: str) -> Session:
-    """Find the session that an id or its beginning means."""
-    _must_say(id)
-    named = engine.named([id])
-    if id in named:
-        return named[id]
-    condition = Condition(filters=(Filter(name="session", values=(id,)),))
-    found = engine.sessions(condition, MOST_MEANT + 1)
-    if not found:
-        raise NotFound(f"no session has an id that begins with {one_line(id)!r}", "/v1/sessions lists them")
-    if len(found) > 1:
-        hint = f"give more of one: {', '.join(session.id for session in found[:MOST_MEANT])}"
-        raise UsageError(f"several sessions have an id that begins with {one_line(id)!r}", hint)
-    return found[0]
-
-
-def _must_say(id: str) -> None:
-    if not id.strip():
-        raise UsageError("no id was given", "everything begins with nothing")
+def _session(engine: Engine, id: str) -> str:
+    """Return the id of the session that is meant."""
+    return engine.session_meant(id, "/v1/sessions lists them").id

@@ -6,7 +6,7 @@ from datetime import datetime
 
 import msgspec
 
-from searchkit import resume
+from searchkit import ids, resume
 from searchkit.backends.base import Backend, Order
 from searchkit.conversations import Branch
 from searchkit.dates import LOCAL
@@ -21,7 +21,6 @@ from searchkit.resident.engines import identity
 from searchkit.resident.parameters import Given
 from searchkit.sources.claude.pictures import pictures as read_pictures
 from searchkit.sources.claude.pictures import records_with_pictures
-from searchkit.types import Standing
 from searchkit.web.rows import Around, marks, row
 from searchkit.web.shelf import Key, Shelf
 
@@ -109,16 +108,7 @@ def _laid_out(engine: Engine, given: Given, id: str, query: Query | None) -> tup
 def _meant(backend: Backend, id: str) -> str:
     """Return the message that an id means: that of a message, of a part of it, of an agent, or of a session."""
     uuid = first_record(backend, id) if OF_AGENT in id else id.partition("#")[0]
-    known = backend.links([uuid])
-    if uuid in known and known[uuid].standing is not Standing.STATE:
-        return uuid
-    session = (known[uuid].places[0].session or "") if uuid in known else uuid
-    meant = backend.opening(session) if session else []
-    meant = meant or ([uuid] if uuid in known else backend.beginning(uuid, 2) if uuid else [])
-    if len(meant) != 1:
-        several = "several messages have" if meant else "nothing has"
-        raise NotFound(f"{several} an id that begins with {one_line(uuid)!r}", "/v1/search shows ids")
-    return meant[0]
+    return ids.message(backend, uuid, "/v1/search shows ids")
 
 
 def _hits(engine: Engine, uuid: str, query: Query | None) -> frozenset[int]:

@@ -88,6 +88,16 @@ def test_message_is_shown_as_the_command_shows_it(served: Residence, capsys: pyt
     assert printed(served, capsys, command) == answer == by_part
 
 
+def test_message_means_its_session(served: Residence) -> None:
+    """Where a session is wanted, the id of a message or of a part of it will do, as it does for the commands."""
+    result = served.get("/v1/search?q=cache&mode=keyword&limit=1")[1]["results"][0]
+
+    shown = [served.get(f"/v1/sessions/{quote(result[name])}/tree") for name in ("session", "uuid", "part")]
+
+    assert [200] * 3 == [status for status, _ in shown]
+    assert [result["session"]] * 3 == [answer["session"] for _, answer in shown]
+
+
 def test_whole_thread(served: Residence) -> None:
     """A thread has all turns of the conversation, so that nothing is earlier or later."""
     uuid = served.get("/v1/search?q=cache&limit=1")[1]["results"][0]["uuid"]

@@ -94,14 +94,19 @@ def test_message_of_an_agent_leads_up(served: Residence) -> None:
 
 
 @pytest.mark.parametrize(
-    "address",
-    ["/v1/readings/nowhere", "/v1/readings/%20", "/v1/parts/x%230", f"/v1/readings/{SESSIONS[0]}/fold?row=999"],
+    ("address", "expected"),
+    [
+        ("/v1/readings/nowhere", 404),
+        ("/v1/readings/%20", 400),
+        ("/v1/parts/x%230", 404),
+        (f"/v1/readings/{SESSIONS[0]}/fold?row=999", 404),
+    ],
 )
-def test_what_is_not_there_is_said(served: Residence, address: str) -> None:
+def test_what_is_not_there_is_said(served: Residence, address: str, expected: int) -> None:
     """An id that means nothing is an error that says so."""
     status, answer = served.get(address)
 
-    assert 404 == status
+    assert expected == status
     assert answer["error"]["message"]
 
 
