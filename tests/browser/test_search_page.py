@@ -73,6 +73,17 @@ def test_meaning_is_merged_in(sample: Site, open_page: Open) -> None:
     expect(page.locator(".result .near").first).to_be_attached()
 
 
+def test_meaning_is_asked_again_after_another_order(sample: Site, open_page: Open) -> None:
+    """A search by time, which words alone answer, does not keep meaning out of the next one."""
+    page = open_page(sample, "/?q=test&sort=newest")
+    expect(page.locator(".result").nth(7)).to_be_attached()
+
+    page.get_by_label("Order").select_option("relevance")
+    page.locator("#words").fill("webhook")
+
+    expect(page.locator("#found")).to_contain_text("near in meaning")
+
+
 def test_late_answer_is_dropped(sample: Site, open_page: Open) -> None:
     """An answer that comes after a newer question was asked is not shown."""
     page = open_page(sample)

@@ -58,10 +58,11 @@ export function liveSearch({ onAnswer, onCounts, onTrouble }) {
 
     /** Tell all that fits a page, with what was found by meaning. */
     async function complete(step, isNewest, pressed) {
-        const { q: asked, limit } = whole;
+        const { q: asked, limit, mode } = whole;
         const answer = await ask("/v1/search", whole, asking.signal);
         if (!isNewest()) return;
-        hasMeaning = answer.coverage.embedded > 0;
+        // An answer by words counts no vectors, however many there are.
+        if (mode === "hybrid") hasMeaning = answer.coverage.embedded > 0;
         const hasMore = answer.results.length === limit;
         onAnswer(answer, { step, pressed, asked, engine: answer.took_ms, hasMore });
     }
