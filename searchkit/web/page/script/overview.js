@@ -16,10 +16,12 @@ const MOST_SESSIONS = 20_000;
 /** Make the view. */
 export function overviewView(root) {
     let shown = null;
+    let newest = 0;
 
     async function show({ words }) {
         if (words === shown) return;
         shown = words;
+        const number = ++newest;
         fill(root, el("p", { class: "note", role: "status" }, "Counting\u2026"));
         try {
             const [stats, files, listed] = await Promise.all([
@@ -27,17 +29,20 @@ export function overviewView(root) {
                 ask("/v1/stats", { q: words, by: "file" }),
                 ask("/v1/sessions", { q: words, limit: MOST_SESSIONS }),
             ]);
-            if (words === shown)
-                fill(
-                    root,
-                    el(
-                        "div",
-                        { class: "overview" },
-                        el("h1", {}, words ? `Overview: ${words}` : "Overview"),
-                        plots(stats, files, listed),
-                    ),
-                );
+            if (number !== newest) return;
+            fill(
+                root,
+                el(
+                    "div",
+                    { class: "overview" },
+                    el("h1", {}, words ? `Overview: ${words}` : "Overview"),
+                    plots(stats, files, listed),
+                ),
+            );
         } catch (error) {
+            if (number !== newest) return;
+            // Whoever comes here again wants it asked again.
+            shown = null;
             fill(root, refused(error));
         }
     }

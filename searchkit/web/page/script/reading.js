@@ -15,6 +15,7 @@ const ROWS = 40;
 /** Make the view; `go` leads to another address, `back` to the search. */
 export function readingView(root, { go, back }) {
     let shown = null;
+    let newest = 0;
     let reading = null;
     let pages = null;
     let place = null;
@@ -28,19 +29,23 @@ export function readingView(root, { go, back }) {
         const key = JSON.stringify([asked.id, asked.words, asked.shows]);
         if (key === shown) return;
         shown = key;
+        const number = ++newest;
         place = asked;
         pages?.stop();
         reading = pages = null;
         fill(root, el("p", { class: "note", role: "status" }, "Loading\u2026"));
         try {
             const found = await ask(address(), { q: asked.words, count: ROWS });
-            if (key !== shown) return;
+            if (number !== newest) return;
             reading = found;
             document.title = `${reading.title ?? "Session"} - searchkit`;
             if (asked.shows === "tree") await sessionTree(body(), reading, asked);
             else lay();
         } catch (error) {
-            if (key === shown) fill(root, refused(error));
+            if (number !== newest) return;
+            // Whoever comes here again wants it asked again.
+            shown = null;
+            fill(root, refused(error));
         }
     }
 

@@ -63,6 +63,8 @@ export function searchView(root, { go, retype }) {
             return;
         }
         live.stop();
+        // Which sessions are the latest is asked for each time, also because it may have failed.
+        shown = null;
         fill(list);
         fill(trouble);
         facets.clear();
@@ -102,6 +104,8 @@ export function searchView(root, { go, retype }) {
         if (!isAnswered) {
             fill(list);
             fill(trouble);
+            // Whoever comes here again wants it asked again.
+            shown = null;
         }
         trouble.append(refused(error));
         say(error.message);
