@@ -8,6 +8,9 @@ from tests.browser.site import Site
 
 pytestmark = pytest.mark.slow
 
+SESSION = "44444444-4444-4444-8444-444444444444"
+# More than is shown of one text at first.
+LONG = 20_000
 OF_SAMPLE = "d7273ac5-1b02-4834-a656-c3bf97d16b5a"
 
 # In the page, since the browser itself would report a failed request as trouble.
@@ -84,3 +87,47 @@ def test_late_failure_is_dropped(sample: Site, open_page: Open, late: str, asked
 
     expect(page.locator(f"main {shown}").first).to_be_visible()
     expect(page.locator("main .error:visible")).to_have_count(0)
+
+
+def test_button_says_that_it_failed(site: Site, open_page: Open) -> None:
+    """A long text that cannot be had is neither copied nor shown whole, and both buttons say so and can be pressed."""
+    site.home.session(SESSION).prompt("lantern " + "x " * LONG)
+    site.open()
+    page = open_page(site, f"/session/{SESSION}")
+    row = page.locator(".row.prompt")
+    more = row.get_by_role("button", name="more characters")
+    more.wait_for()
+    fail(page, "/v1/parts")
+
+    row.hover()
+    row.get_by_role("button", name="Copy").click()
+    expect(row.get_by_role("button", name="Could not copy")).to_be_visible()
+    more.click()
+    expect(row.locator(".error")).to_contain_text("does not answer")
+    mend(page)
+    more.click()
+
+    expect(row.locator("pre.whole")).to_be_visible()
+    expect(row.locator(".error")).to_have_count(0)
+
+
+def test_steps_that_failed_are_asked_again(site: Site, open_page: Open) -> None:
+    """Steps that could not be unfolded say so, and are there when they are unfolded again."""
+    told = site.home.session(SESSION)
+    told.prompt("light the lantern")
+    told.result(told.call("Bash", {"command": "light"}), "it burns")
+    told.text("It burns.")
+    site.open()
+    page = open_page(site, f"/session/{SESSION}")
+    summary = page.locator(".row.steps summary")
+    summary.wait_for()
+    fail(page, "/fold")
+    summary.click()
+    expect(page.locator(".row.steps .error")).to_contain_text("does not answer")
+
+    mend(page)
+    summary.click()
+    summary.click()
+
+    expect(page.locator(".step").first).to_be_visible()
+    expect(page.locator(".row.steps .error")).to_have_count(0)

@@ -1,19 +1,14 @@
-// Copies texts, and says at the button that it did.
+// Copies texts, and says at the button whether it did.
 
 import { lastPart } from "./paths.js";
 
 const SHOWN_MS = 1_400;
 
-/** Copy a text, and let the button that was pressed say so for a moment. */
-export async function copied(button, text) {
+/** Copy a text, or one that is still to come, and let the button that was pressed say so for a moment. */
+export async function copied(button, coming) {
     // Pressed again meanwhile, it still knows its own name.
     const label = (button.dataset.label ??= button.textContent);
-    try {
-        await navigator.clipboard.writeText(text);
-        button.textContent = "Copied";
-    } catch {
-        button.textContent = selected(text) ? "Copied" : "Could not copy";
-    }
+    button.textContent = (await isCopied(coming)) ? "Copied" : "Could not copy";
     setTimeout(() => (button.textContent = label), SHOWN_MS);
 }
 
@@ -22,6 +17,17 @@ export function citation({ title, project, timestamp, uuid }) {
     const name = lastPart(project);
     const about = [title ?? "Session without a title", name, timestamp?.slice(0, 16).replace("T", " ")];
     return `${about.filter(Boolean).join(", ")} (searchkit show ${uuid})`;
+}
+
+async function isCopied(coming) {
+    let text = null;
+    try {
+        text = await coming;
+        await navigator.clipboard.writeText(text);
+        return true;
+    } catch {
+        return text !== null && selected(text);
+    }
 }
 
 /** Copy as browsers did before, for where the clipboard is not to be had. */

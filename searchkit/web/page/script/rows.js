@@ -1,6 +1,6 @@
 // One row of a conversation: who says what, as it is best read.
 
-import { button, el, link } from "./dom.js";
+import { button, el, fill, link } from "./dom.js";
 import { agentName, branchNote } from "./heading.js";
 import { ask } from "./feed.js";
 import { citation, copied } from "./copy.js";
@@ -10,6 +10,7 @@ import { exact, hour, count } from "./times.js";
 import { marked, markWords, wordsOf } from "./marks.js";
 import { ofReading } from "./address.js";
 import { pictureList } from "./pictures.js";
+import { refused } from "./refused.js";
 import { speaker } from "./results.js";
 import { stepsRow } from "./steps.js";
 import { oneLine } from "./harmless.js";
@@ -73,7 +74,7 @@ function head(row, { reading }) {
         el(
             "span",
             { class: "tools" },
-            button("Copy", async (event) => copied(event.target, await whole(row))),
+            button("Copy", (event) => copied(event.target, whole(row))),
             button("Cite", (event) => copied(event.target, cited())),
         ),
     );
@@ -150,11 +151,16 @@ function rest(row, body, context) {
     const offer = button(
         `Show ${count(row.cut)} more characters`,
         async () => {
-            const part = await ask(`/v1/parts/${encodeURIComponent(row.part)}`, { q: context.words });
-            body.replaceWith(...wholeText(part.text, part.marks));
-            offer.remove();
+            try {
+                const part = await ask(`/v1/parts/${encodeURIComponent(row.part)}`, { q: context.words });
+                body.replaceWith(...wholeText(part.text, part.marks));
+                fill(holder);
+            } catch (error) {
+                fill(holder, offer, refused(error));
+            }
         },
         { class: "quiet" },
     );
-    return offer;
+    const holder = el("div", {}, offer);
+    return holder;
 }

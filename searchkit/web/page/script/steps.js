@@ -1,25 +1,31 @@
 // Folded steps: what was done between two things that were said, unfolded a few at a time.
 
-import { button, el } from "./dom.js";
+import { button, el, fill } from "./dom.js";
 import { count } from "./times.js";
 import { refused } from "./refused.js";
 
 /** Make the row of folded steps; `said` shows what each of them says. */
 export function stepsRow(row, number, context, said) {
     const label = row.steps === 1 ? "1 step" : `${count(row.steps)} steps`;
-    const inside = el("div", { class: "inside" });
+    const steps = el("div");
+    // What is still to be had, or why it cannot be.
+    const below = el("div");
     const details = el(
         "details",
         { class: "fold" },
         el("summary", {}, el("span", { class: "label" }, label), " ", el("span", { class: "did" }, row.text)),
-        inside,
+        el("div", { class: "inside" }, steps, below),
     );
-    details.addEventListener("toggle", () => details.open && !inside.childElementCount && more(0));
+    let done = 0;
+    let isAsking = false;
+    details.addEventListener("toggle", () => details.open && !done && more());
 
-    async function more(begin) {
+    async function more() {
+        if (isAsking) return;
+        isAsking = true;
         try {
-            const found = await context.fold(number, begin);
-            inside.append(
+            const found = await context.fold(number, done);
+            steps.append(
                 ...found.rows.map((step) =>
                     el(
                         "div",
@@ -31,17 +37,14 @@ export function stepsRow(row, number, context, said) {
                     ),
                 ),
             );
-            const left = found.total - begin - found.rows.length;
-            if (left > 0 && found.rows.length) {
-                const offer = button(
-                    `${count(left)} more`,
-                    () => (offer.remove(), more(begin + found.rows.length)),
-                    { class: "quiet" },
-                );
-                inside.append(offer);
-            }
+            done += found.rows.length;
+            const left = found.rows.length ? found.total - done : 0;
+            fill(below, left > 0 ? button(`${count(left)} more`, more, { class: "quiet" }) : null);
         } catch (error) {
-            inside.append(refused(error));
+            below.querySelector(".error")?.remove();
+            below.append(refused(error));
+        } finally {
+            isAsking = false;
         }
     }
 
