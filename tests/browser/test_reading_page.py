@@ -167,6 +167,23 @@ def test_tree_is_a_picture_that_leads_on(site: Site, open_page: Open) -> None:
     expect(page.locator(".row.chosen")).to_contain_text("a third lantern")
 
 
+def test_tree_is_offered_only_of_a_session(site: Site, open_page: Open) -> None:
+    """A plan lies beside all sessions: it has no button, no key and no address that draws a tree."""
+    site.home.plan("brighter", "# Make the lantern brighter")
+    site.open()
+    page = open_page(site, "/?q=brighter")
+    page.locator("a.open").first.click()
+    expect(page.locator(".row.plan")).to_be_visible()
+    address = page.url
+
+    expect(page.get_by_role("button", name="Tree")).to_have_count(0)
+    page.keyboard.press("t")
+    assert address == page.url
+    page.goto(f"{address}&show=tree")
+
+    expect(page.locator(".row.plan")).to_contain_text("Make the lantern brighter")
+
+
 def test_long_session_is_not_loaded_at_once(site: Site, open_page: Open) -> None:
     """Of 10,000 messages the first screen is painted from one answer, and what is far away is let go again."""
     told = site.home.session(SESSION)

@@ -15,7 +15,7 @@ export function readingBar(reading, place, { back, step, tree }) {
         button("\u2190 Results", back, { class: "quiet back" }),
         el("span", { class: "short", "aria-hidden": "true" }, oneLine(reading.title ?? "")),
         reading.hits.length ? hits(step) : null,
-        button("Tree", tree, { "aria-pressed": String(place.shows === "tree") }),
+        reading.session ? button("Tree", tree, { "aria-pressed": String(place.shows === "tree") }) : null,
         reading.resume
             ? button("Copy resume command", (event) => copied(event.target, reading.resume), { class: "resume" })
             : null,

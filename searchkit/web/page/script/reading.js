@@ -39,7 +39,7 @@ export function readingView(root, { go, back }) {
             if (number !== newest) return;
             reading = found;
             document.title = `${reading.title ?? "Session"} - searchkit`;
-            if (asked.shows === "tree") await sessionTree(body(), reading, asked);
+            if (asked.shows === "tree" && reading.session) await sessionTree(body(), reading, asked);
             else lay();
         } catch (error) {
             if (number !== newest) return;
@@ -125,6 +125,8 @@ export function readingView(root, { go, back }) {
     }
 
     function tree() {
+        // A plan or a memory lies beside all sessions; a tree is of one.
+        if (reading && !reading.session) return;
         go(ofReading(place.id, place.words, place.shows === "tree" ? "text" : "tree"));
     }
 
