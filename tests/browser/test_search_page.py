@@ -198,6 +198,23 @@ def test_address_is_the_search(sample: Site, open_page: Open) -> None:
     expect(page.locator(".result").first).to_be_visible()
 
 
+def test_results_keep_their_order(site: Site, open_page: Open) -> None:
+    """From a conversation, reached by its tree and loaded anew, the way back leads to results in the same order."""
+    site.home.session("55555555-5555-4555-8555-555555555555").prompt("light the lantern")
+    site.open()
+    page = open_page(site, "/?q=lantern&sort=newest")
+    page.locator(".result a.open").first.click()
+
+    page.get_by_role("button", name="Tree").click()
+    page.locator(".tree a").first.click()
+    page.locator(".row").first.wait_for()
+    page.reload()
+    page.get_by_role("button", name="Results").click()
+
+    expect(page.locator(".result").first).to_be_visible()
+    expect(page.get_by_label("Order")).to_have_value("newest")
+
+
 @pytest.mark.parametrize(("name", "words"), [("sample", "webhook"), ("corpus", "error")])
 def test_keyboard_is_enough(name: str, words: str, request: pytest.FixtureRequest, open_page: Open) -> None:
     """From the field through the results into a conversation and back, without a mouse."""

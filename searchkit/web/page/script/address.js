@@ -14,9 +14,13 @@ export function ofSearch(words, sort = "relevance") {
     return written("/", { q: words, sort: sort === "relevance" ? "" : sort });
 }
 
-/** Write the address of a conversation at a message, with the search that led to it. */
-export function ofReading(id, words = "", shows = "text") {
-    return written(`/session/${encodeURIComponent(id)}`, { q: words, show: shows === "text" ? "" : shows });
+/** Write the address of a conversation at a message, with the search that led to it: its words and their order. */
+export function ofReading(id, { words = "", sort = "relevance" } = {}, shows = "text") {
+    return written(`/session/${encodeURIComponent(id)}`, {
+        q: words,
+        sort: sort === "relevance" ? "" : sort,
+        show: shows === "text" ? "" : shows,
+    });
 }
 
 /** Write the address of the overview. */

@@ -45,19 +45,19 @@ export function heading(reading, place) {
             ? el("p", { class: "note" }, "This way was left: the conversation later went on another way.")
             : null,
         reading.strays.length ? strays(reading, place) : null,
-        reading.branches.filter((branch) => branch.row === null).map((branch) => branchNote(branch, place.words)),
+        reading.branches.filter((branch) => branch.row === null).map((branch) => branchNote(branch, place)),
     );
 }
 
 /** Make the line that tells of another way. */
-export function branchNote(branch, words) {
+export function branchNote(branch, place) {
     const size = branch.records === 1 ? "1 record" : `${branch.records} records`;
     const what = branch.session
         ? "A copy of this session goes on from here"
         : branch.abandoned
           ? "Another way was taken from here and left"
           : "Another way leads off here";
-    return el("p", { class: "way" }, link(ofReading(branch.first, words), {}, what), ` ${branch.records ? size : ""}`);
+    return el("p", { class: "way" }, link(ofReading(branch.first, place), {}, what), ` ${branch.records ? size : ""}`);
 }
 
 /** Name an agent. */
@@ -80,7 +80,7 @@ function path(reading, place) {
     const steps = reading.above.map((agent, number) => {
         const outer = number ? agentName(reading.above[number - 1]) : "Session";
         const target = agent.caller ?? reading.session;
-        return el("li", {}, target ? link(ofReading(target, place.words), {}, outer) : outer);
+        return el("li", {}, target ? link(ofReading(target, place), {}, outer) : outer);
     });
     return el(
         "nav",
@@ -98,7 +98,7 @@ function strays(reading, place) {
             "ul",
             {},
             reading.strays.map((agent) =>
-                el("li", {}, link(ofReading(agent.first, place.words), {}, agentName(agent))),
+                el("li", {}, link(ofReading(agent.first, place), {}, agentName(agent))),
             ),
         ),
     );

@@ -23,7 +23,7 @@ listen({ field, leave: back, current: () => views[shown]?.keys ?? {} });
 field.addEventListener("input", (event) => {
     const { view, sort } = read(location);
     const isSearch = view === "search";
-    const place = { view: "search", words: field.value, sort: isSearch ? sort : "relevance" };
+    const place = { view: "search", words: field.value, sort };
     // Asked first, since browsers take some milliseconds to change an address.
     show(place, event.timeStamp);
     // Letters of one search are not steps to go back through.
@@ -32,7 +32,8 @@ field.addEventListener("input", (event) => {
 document.getElementById("ask").addEventListener("submit", (event) => {
     event.preventDefault();
     field.blur();
-    if (read(location).view !== "search") go(ofSearch(field.value));
+    const { view, sort } = read(location);
+    if (view !== "search") go(ofSearch(field.value, sort));
     else views.search.choose(0);
 });
 addEventListener("popstate", () => show());
@@ -67,8 +68,8 @@ function retype(words) {
 function back() {
     const place = read(location);
     if (place.view === "search") return;
-    if (place.view === "reading" && place.shows !== "text") go(ofReading(place.id, place.words));
-    else go(ofSearch(place.words));
+    if (place.view === "reading" && place.shows !== "text") go(ofReading(place.id, place));
+    else go(ofSearch(place.words, place.sort));
 }
 
 function show(place = read(location), pressed = undefined) {

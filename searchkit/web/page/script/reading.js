@@ -64,7 +64,7 @@ export function readingView(root, { go, back }) {
 
     function lay() {
         const container = body();
-        const context = { reading, words: place.words, fold };
+        const context = { reading, place, fold };
         pages = leaves(container, {
             total: reading.total,
             size: ROWS,
@@ -107,7 +107,7 @@ export function readingView(root, { go, back }) {
         tellHit();
         const element = await reveal(hits[hit]);
         if (element?.dataset.uuid) {
-            history.replaceState(history.state, "", ofReading(element.dataset.uuid, place.words));
+            history.replaceState(history.state, "", ofReading(element.dataset.uuid, place));
             shown = JSON.stringify([element.dataset.uuid, place.words, place.shows]);
         }
     }
@@ -127,7 +127,7 @@ export function readingView(root, { go, back }) {
     function tree() {
         // A plan or a memory lies beside all sessions; a tree is of one.
         if (reading && !reading.session) return;
-        go(ofReading(place.id, place.words, place.shows === "tree" ? "text" : "tree"));
+        go(ofReading(place.id, place, place.shows === "tree" ? "text" : "tree"));
     }
 
     const walk = (by) => () => pages && reveal(Math.max(0, Math.min(reading.total - 1, chosen + by)));

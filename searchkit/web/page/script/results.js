@@ -25,9 +25,9 @@ const SPEAKERS = {
     system: "system",
 };
 
-/** Show one result; `words` is the search, which goes along into the conversation. */
-export function resultItem(result, words) {
-    const address = ofReading(result.uuid, words);
+/** Show one result; the search, its words and their order, goes along into the conversation. */
+export function resultItem(result, search) {
+    const address = ofReading(result.uuid, search);
     const asked = wordsOf(result.snippet, result.highlights);
     return el(
         "li",
@@ -42,7 +42,7 @@ export function resultItem(result, words) {
                 "div",
                 { class: "more" },
                 around(result, asked),
-                result.others.length ? others(result, words) : null,
+                result.others.length ? others(result, search) : null,
                 result.resume ? button("Copy resume command", (event) => copied(event.target, result.resume)) : null,
             ),
         ),
@@ -120,14 +120,14 @@ function conversation(thread, asked) {
     return el("ol", { class: "thread" }, entries);
 }
 
-function others(result, words) {
+function others(result, search) {
     const label = result.others.length === 1 ? "1 more passage" : `${result.others.length} more passages`;
     const items = result.others.map((one) =>
         el(
             "li",
             {},
             link(
-                ofReading(one.uuid, words),
+                ofReading(one.uuid, search),
                 {},
                 el("span", { class: "speaker" }, speaker(one)),
                 " ",
@@ -139,25 +139,26 @@ function others(result, words) {
 }
 
 /** Put results into a list, and keep the elements of those that were there already, so that nothing flickers. */
-export function refill(list, results, words) {
+export function refill(list, results, search) {
     const known = new Map([...list.children].map((item) => [item.dataset.part, item]));
     fill(
         list,
         results.map((result) => {
             const item = known.get(result.part);
-            return item?.dataset.words === words ? item : noted(resultItem(result, words), words);
+            return item?.dataset.search === JSON.stringify(search) ? item : noted(result, search);
         }),
     );
 }
 
 /** Put new results below those that are there, for a reader who has begun to walk through them. */
-export function extend(list, results, words) {
+export function extend(list, results, search) {
     const known = new Set([...list.children].map((item) => item.dataset.part));
     const fresh = results.filter((result) => !known.has(result.part));
-    list.append(...fresh.map((result) => noted(resultItem(result, words), words)));
+    list.append(...fresh.map((result) => noted(result, search)));
 }
 
-function noted(item, words) {
-    item.dataset.words = words;
+function noted(result, search) {
+    const item = resultItem(result, search);
+    item.dataset.search = JSON.stringify(search);
     return item;
 }

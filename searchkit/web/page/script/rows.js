@@ -39,7 +39,7 @@ export function rowElement(row, number, context) {
         },
         content(row, number, context),
         pictureList(row.pictures),
-        ways.map((branch) => branchNote(branch, context.words)),
+        ways.map((branch) => branchNote(branch, context.place)),
     );
     return element;
 }
@@ -54,7 +54,7 @@ function content(row, number, context) {
 function said(row, context) {
     const body = row.kind === "thinking" ? thinking(row) : row.kind === "tool_call" ? call(row) : text(row);
     const agent = row.agent
-        ? link(ofReading(row.agent.first, context.words), { class: "agent" }, `Open subagent: ${agentName(row.agent)}`)
+        ? link(ofReading(row.agent.first, context.place), { class: "agent" }, `Open subagent: ${agentName(row.agent)}`)
         : null;
     return [head(row, context), body, row.cut ? rest(row, body, context) : null, agent];
 }
@@ -152,7 +152,7 @@ function rest(row, body, context) {
         `Show ${count(row.cut)} more characters`,
         async () => {
             try {
-                const part = await ask(`/v1/parts/${encodeURIComponent(row.part)}`, { q: context.words });
+                const part = await ask(`/v1/parts/${encodeURIComponent(row.part)}`, { q: context.place.words });
                 body.replaceWith(...wholeText(part.text, part.marks));
                 fill(holder);
             } catch (error) {

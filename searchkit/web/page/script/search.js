@@ -80,7 +80,8 @@ export function searchView(root, { go, retype }) {
         beginning.hidden = true;
         bar.hidden = facets.element.hidden = false;
         const number = ++answers;
-        if (isFirst || (step === "whole" && chosen < 0)) refill(list, answer.results.slice(0, SCREENFUL), asked);
+        const search = { words: asked, sort: orders.value };
+        if (isFirst || (step === "whole" && chosen < 0)) refill(list, answer.results.slice(0, SCREENFUL), search);
         fill(trouble, notes(answer));
         if (isFirst) byWords = answer.total;
         const near = answer.results.filter(isNear).length;
@@ -90,7 +91,7 @@ export function searchView(root, { go, retype }) {
         say(told);
         painted(isFirst ? "words" : step, pressed, engine, () => {
             if (number !== answers) return;
-            extend(list, answer.results, asking);
+            extend(list, answer.results, search);
             more.hidden = !hasMore;
         });
     }

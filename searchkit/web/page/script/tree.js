@@ -24,7 +24,7 @@ export async function sessionTree(element, reading, place) {
         el(
             "div",
             { class: "tree", tabindex: 0, role: "region", "aria-label": "Branches and agents" },
-            picture(drawn, place.words),
+            picture(drawn, place),
         ),
         lines.length > drawn.length
             ? el("p", { class: "note" }, `${lines.length - drawn.length} more turns are not drawn.`)
@@ -79,7 +79,7 @@ function inOrder(ways) {
     }
 }
 
-function picture(lines, words) {
+function picture(lines, place) {
     const lanes = Math.max(...lines.map((line) => line.lane), 0) + 1;
     const x = (line) => LEFT + line.lane * LANE;
     const y = (line) => LINE / 2 + line.number * LINE;
@@ -96,7 +96,7 @@ function picture(lines, words) {
                 d: `M${x(from)} ${y(from)} ${bend} V${y(line)}`,
             });
         });
-    const nodes = lines.map((line) => node(line, x(line), y(line), LEFT + lanes * LANE, words));
+    const nodes = lines.map((line) => node(line, x(line), y(line), LEFT + lanes * LANE, place));
     const height = lines.length * LINE;
     return svg(
         "svg",
@@ -106,7 +106,7 @@ function picture(lines, words) {
     );
 }
 
-function node(line, x, y, textX, words) {
+function node(line, x, y, textX, place) {
     const { way, turn } = line;
     const kind = way.agent ? "agent" : way.abandoned ? "left" : "turn";
     const who = way.agent && line.isFirst ? `${agentName(way.agent)} \u2013 ` : "";
@@ -128,7 +128,7 @@ function node(line, x, y, textX, words) {
         ),
     ];
     return target
-        ? svg("a", { href: ofReading(target, words) }, svg("title", {}, label.slice(0, 400)), drawn)
+        ? svg("a", { href: ofReading(target, place) }, svg("title", {}, label.slice(0, 400)), drawn)
         : svg("g", {}, drawn);
 }
 
