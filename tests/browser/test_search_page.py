@@ -267,6 +267,17 @@ def test_empty_answer_says_why(sample: Site, open_page: Open) -> None:
     expect(page.locator(".trouble")).to_contain_text("kept away by filters")
 
 
+def test_only_the_word_is_respelt(site: Site, open_page: Open) -> None:
+    """What is meant instead of a word takes its place, not that of its letters inside another one."""
+    site.home.session("55555555-5555-4555-8555-555555555555").prompt("a webhook for xwebhhooks")
+    site.open()
+    page = open_page(site, "/?q=xwebhhooks+Webhhook")
+
+    page.get_by_role("button", name="webhook", exact=True).click()
+
+    expect(page.locator("#words")).to_have_value("xwebhhooks webhook")
+
+
 def test_misspelt_word_shows_what_was_meant(sample: Site, open_page: Open) -> None:
     """Where nothing holds a word that is like another one, that one is shown, and counted, and the page says so."""
     page = open_page(sample, "/?q=webhhook")

@@ -41,6 +41,12 @@ export function isDated(text) {
     return chunks(text).some((chunk) => DATES.includes(chunk.name));
 }
 
+/** Return a text with another word instead of one, where that stands alone. */
+export function respelt(text, word, other) {
+    const literal = word.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&");
+    return text.replace(new RegExp(`(?<![\\p{L}\\p{N}_])${literal}(?![\\p{L}\\p{N}_])`, "giu"), () => other);
+}
+
 /** Say whether two values of a filter are the same, whatever their case. */
 export function isSame(one, other) {
     return one.toLowerCase() === other.toLowerCase();

@@ -5,6 +5,7 @@ import { extend, isNear, refill } from "./results.js";
 import { facetPanel } from "./facets.js";
 import { histogram } from "./histogram.js";
 import { liveSearch } from "./live.js";
+import { respelt } from "./querytext.js";
 import { count } from "./times.js";
 import { say } from "./say.js";
 import { ofReading, ofSearch } from "./address.js";
@@ -118,7 +119,7 @@ export function searchView(root, { go, retype }) {
             // A note says so already.
             if (word in answer.respelled) continue;
             const offers = alike.map((one) => [
-                button(one, () => retype(words.replace(word, one)), { class: "quiet" }),
+                button(one, () => retype(respelt(words, word, one)), { class: "quiet" }),
                 " ",
             ]);
             lines.push(el("p", { class: "note" }, `Nothing holds \u201c${word}\u201d. Did you mean: `, offers));
