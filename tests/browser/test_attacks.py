@@ -1,5 +1,7 @@
 """A transcript full of attacks: nothing runs, nothing is loaded from elsewhere, nothing breaks the layout."""
 
+import re
+
 import pytest
 from playwright.sync_api import Page, expect
 
@@ -25,7 +27,7 @@ ATTACKS = [
     "<style>* { display: none !important }</style><link rel=stylesheet href=https://evil.example/x.css>",
     "<base href=https://evil.example/><form action=https://evil.example><button>go</button></form>",
     "<meta http-equiv=refresh content='0;url=https://evil.example'>",
-    "\u202eevil reversed\u202c and \u2066isolated\u2069 and \u200ftext",
+    "\u202eevil reversed\u202c and \u2066isolated\u2069 and \u200ftext, no\u200bwidth\u2060\u2064 \U000e0041\U000e007f",
     "\x1b[31mred\x1b[0m \x1b]0;title\x07 \x9b31m \x00\x08\x7f",
     "a" + "\u0301" * 400 + " zalgo " + "\u0e49" * 400,
     "lantern " + "W" * 5_000,
@@ -118,7 +120,7 @@ def test_attacks_do_nothing(hostile: Site, open_page: Open, width: int) -> None:
 
 
 def test_hidden_characters_are_seen(hostile: Site, open_page: Open) -> None:
-    """What would turn a text around or command a terminal is shown as what it is."""
+    """What would turn a text around, command a terminal or not be seen at all is shown as what it is."""
     page = open_page(hostile, f"/session/{SESSION}")
     page.locator(".row").first.wait_for()
     shown = page.locator(".row.prompt", has_text="evil reversed")
@@ -130,8 +132,8 @@ def test_hidden_characters_are_seen(hostile: Site, open_page: Open) -> None:
 
     text = shown.inner_text()
 
-    assert "U+202E" in text
-    assert not set("\u202e\u2066\x1b") & set(text)
+    assert {"U+202E", "U+200B", "U+2064", "U+E0041"} <= set(re.findall(r"U\+\w+", text))
+    assert not set("\u202e\u2066\x1b\u200b\u2060\u2064\U000e0041\U000e007f") & set(text)
 
 
 def test_very_long_line_is_cut_and_can_be_had_whole(hostile: Site, open_page: Open) -> None:
