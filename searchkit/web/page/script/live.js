@@ -5,8 +5,8 @@ import { anytime, isDated, wanted, without } from "./querytext.js";
 
 // Longer than between two key presses: counting facets takes longer than finding words, and would hold up the next.
 const PAUSE_MS = 220;
-// What fits a screen is asked for first: to find, send and lay out twice as many takes twice the time.
-const SCREENFUL = 7;
+// What fits a screen is asked for, and laid out, first: to find, send and show twice as many takes twice the time.
+export const SCREENFUL = 7;
 const PAGEFUL = 20;
 // A plain word at the end, long enough to be the beginning of few others.
 const UNFINISHED = /(?:^|\s)[\p{L}\p{N}_]{2,}$/u;

@@ -4,7 +4,7 @@ import { button, el, fill } from "./dom.js";
 import { extend, isNear, refill } from "./results.js";
 import { facetPanel } from "./facets.js";
 import { histogram } from "./histogram.js";
-import { liveSearch } from "./live.js";
+import { liveSearch, SCREENFUL } from "./live.js";
 import { respelt } from "./querytext.js";
 import { count } from "./times.js";
 import { say } from "./say.js";
@@ -12,8 +12,6 @@ import { ofReading, ofSearch } from "./address.js";
 import { recentSessions } from "./recent.js";
 import { refused } from "./refused.js";
 
-// What fits a screen is laid out first.
-const SCREENFUL = 7;
 const ORDERS = { relevance: "Best first", newest: "Newest first", oldest: "Oldest first" };
 
 /** Make the view; `go` leads to another address, `retype` changes what is typed. */
