@@ -1,7 +1,7 @@
 """What the page is told when it leafs through a conversation: a few rows, and what there is beside them."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 
 import msgspec
@@ -53,8 +53,10 @@ def fold(engine: Engine, given: Given, id: str) -> Fields:
     steps = getattr(found.rows[number], "steps", ())
 
     def ask(backend: Backend) -> list[Fields]:
-        around = _around(backend, found, query, {step.uuid for step in steps})
-        return [row(backend, entry, around) for entry in unfolded(backend, found, number, begin, begin + count)]
+        around = Around(query=query, started=found.started)
+        counts = _counted(backend, {step.uuid for step in steps})
+        told = [row(backend, entry, around) for entry in unfolded(backend, found, number, begin, begin + count)]
+        return [one | {"pictures": _pictures(counts, [str(one["uuid"])])} for one in told]
 
     return {"total": len(steps), "begin": begin, "rows": engine.ask(ask)}
 
@@ -124,24 +126,27 @@ def _hits(engine: Engine, uuid: str, query: Query | None) -> frozenset[int]:
 
 
 def _rows(backend: Backend, found: Reading, query: Query | None, begin: int, end: int) -> list[Fields]:
-    uuids = {uuid for uuid, home in found.homes.items() if begin <= home < end}
-    around = _around(backend, found, query, uuids)
+    around = Around(query=query, started=found.started)
     # A record that only shows a picture has no row; its picture belongs to the row before it.
-    shown = {number: dict[str, int]() for number in range(begin, end)}
-    for uuid in uuids & around.pictures.keys():
-        shown[found.homes[uuid]][uuid] = around.pictures[uuid]
+    shown: dict[int, list[str]] = {}
+    for uuid, home in found.homes.items():
+        if begin <= home < end:
+            shown.setdefault(home, []).append(uuid)
+    counts = _counted(backend, {uuid for uuids in shown.values() for uuid in uuids})
     return [
-        row(backend, entry, msgspec.structs.replace(around, pictures=shown.get(number, {})))
-        | {"pictures": [{"uuid": uuid, "count": count} for uuid, count in shown.get(number, {}).items()]}
+        row(backend, entry, around) | {"pictures": _pictures(counts, shown.get(number, ()))}
         for number, entry in enumerate(told(backend, found, begin, end), begin)
     ]
 
 
-def _around(backend: Backend, found: Reading, query: Query | None, uuids: set[str]) -> Around:
-    """Look for pictures in the transcripts that these records lie in."""
+def _counted(backend: Backend, uuids: set[str]) -> Mapping[str, int]:
+    """Count the pictures of the records in the transcripts that these lie in."""
     files = {place.file for link in backend.links(sorted(uuids)).values() for place in link.places[:1]}
-    counts = {uuid: count for file in files for uuid, count in records_with_pictures(file).items()}
-    return Around(query=query, started=found.started, pictures=counts)
+    return {uuid: count for file in files for uuid, count in records_with_pictures(file).items()}
+
+
+def _pictures(counts: Mapping[str, int], uuids: Iterable[str]) -> list[Fields]:
+    return [{"uuid": uuid, "count": counts[uuid]} for uuid in uuids if uuid in counts]
 
 
 def _about(found: Reading, here: int) -> Fields:

@@ -1,6 +1,6 @@
 """How a row of a conversation is told to the page: what was said, how a call reads, and where agents began."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
@@ -21,15 +21,14 @@ MOST_DIFF_ROWS = 400
 
 
 class Around(msgspec.Struct, frozen=True, kw_only=True):
-    """What rows need to know beside their texts: the question, agents by their calls, pictures by their records."""
+    """What rows need to know beside their texts: the question, and agents by their calls."""
 
     query: Query | None = None
     started: Mapping[str, Agent] = {}
-    pictures: Mapping[str, int] = {}
 
 
 def row(backend: Backend, entry: Entry, around: Around) -> Fields:
-    """Tell one row."""
+    """Tell one row, without pictures: which row shows those of a record depends on what lies around it."""
     match entry:
         case Said():
             return _said(backend, entry, around)
@@ -39,7 +38,6 @@ def row(backend: Backend, entry: Entry, around: Around) -> Fields:
                 "kind": "steps",
                 "text": folded(entry.steps),
                 "steps": number(entry.steps),
-                "pictures": _pictures(dict.fromkeys(step.uuid for step in entry.steps), around),
             }
         case Break():
             time = stamp(entry.time)
@@ -75,7 +73,6 @@ def _said(backend: Backend, said: Said, around: Around) -> Fields:
         "hit": said.is_hit,
         "pieces": [_piece(one) for one in _pieces(stored)],
         "agent": {**agent_fields(agent), "first": agent_id(agent)} if agent else None,
-        "pictures": _pictures([part.uuid], around),
     }
 
 
@@ -96,7 +93,3 @@ def _piece(piece: Piece) -> Fields:
             return {"type": "code", "text": piece.text}
         case _:
             return {"type": "text", "text": piece.text}
-
-
-def _pictures(uuids: Iterable[str], around: Around) -> list[Fields]:
-    return [{"uuid": uuid, "count": around.pictures[uuid]} for uuid in uuids if uuid in around.pictures]
