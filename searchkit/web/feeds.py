@@ -7,7 +7,8 @@ from searchkit.web import reading
 _AS_OF = Parameter(
     name="as_of",
     default="",
-    explained="The moment that an earlier answer named: rows keep the numbers they had then.",
+    explained="The moment that an earlier answer named: rows keep the numbers they had then, unless the answer "
+    "names another, because the first is not kept any more.",
 )
 _COUNT = Parameter(name="count", kind="integer", default=40, least=1, most=200, explained="How many rows.")
 

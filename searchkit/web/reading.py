@@ -44,10 +44,12 @@ def reading(engine: Engine, given: Given, id: str) -> Fields:
 
 
 def fold(engine: Engine, given: Given, id: str) -> Fields:
-    """Show some of the steps that a row of a conversation folds."""
+    """Show some of the steps that a row of a conversation folds; none where rows may have other numbers by now."""
     query = _asked(given)
-    _, found = _laid_out(engine, given, id, query)
+    key, found = _laid_out(engine, given, id, query)
     number, begin, count = given.number("row"), given.number("begin"), given.number("count")
+    if (given.text("as_of") or key.as_of) != key.as_of:
+        return {"as_of": key.as_of, "total": 0, "begin": begin, "rows": []}
     if number >= len(found.rows):
         raise NotFound(f"there is no row {number}", f"the conversation has {len(found.rows)}")
     steps = getattr(found.rows[number], "steps", ())
@@ -58,7 +60,7 @@ def fold(engine: Engine, given: Given, id: str) -> Fields:
         told = [row(backend, entry, around) for entry in unfolded(backend, found, number, begin, begin + count)]
         return [one | {"pictures": _pictures(counts, [str(one["uuid"])])} for one in told]
 
-    return {"total": len(steps), "begin": begin, "rows": engine.ask(ask)}
+    return {"as_of": key.as_of, "total": len(steps), "begin": begin, "rows": engine.ask(ask)}
 
 
 def part(engine: Engine, given: Given, id: str) -> Fields:
@@ -89,13 +91,13 @@ def _asked(given: Given) -> Query | None:
 
 
 def _laid_out(engine: Engine, given: Given, id: str, query: Query | None) -> tuple[Key, Reading]:
-    """Take a conversation from the shelf, or lay it out now."""
+    """Take a conversation from the shelf, or lay it out now, which is another moment: it may have grown since."""
     as_of = given.text("as_of") or ""
     index = engine.settings.index
     key = Key(index=str(index), identity=identity(index), id=id, words=given.text("q") or "", as_of=as_of)
     found = _shelf.get(key) if as_of else None
     if found is None:
-        key = msgspec.structs.replace(key, as_of=as_of or str(time.time_ns()))
+        key = msgspec.structs.replace(key, as_of=str(time.time_ns()))
         uuid = engine.ask(lambda backend: _meant(backend, id))
         hits = _hits(engine, uuid, query)
         # Texts come by row, but the message that was asked for is never folded.

@@ -92,7 +92,7 @@ SHAPES: Mapping[str, Schema] = {
             "strays": _list(_AGENT),
         }
     ),
-    "Fold": _object({"total": _NUMBER, "begin": _NUMBER, "rows": _ROWS}),
+    "Fold": _object({"as_of": _TEXT, "total": _NUMBER, "begin": _NUMBER, "rows": _ROWS}),
     "PartText": _object({"part": _TEXT, "text": _TEXT, "marks": _MARKS}),
     "Pictures": _object({"pictures": _list(_object({"type": _TEXT, "data": _TEXT}))}),
 }

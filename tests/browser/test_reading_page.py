@@ -8,6 +8,7 @@ import zlib
 import pytest
 from playwright.sync_api import Page, expect
 
+from searchkit.web.shelf import MOST_READINGS
 from tests.browser.conftest import Open
 from tests.browser.site import Site
 from tests.resident.residence import wait_for
@@ -26,6 +27,10 @@ IS_SEEN = """[...document.querySelectorAll(".row")].some((row) => {
   const box = row.getBoundingClientRect();
   return box.top < innerHeight && box.bottom > 0;
 })"""
+
+NUMBERS_SEEN = """(rows) => rows
+  .filter((row) => row.getBoundingClientRect().top < innerHeight && row.getBoundingClientRect().bottom > 0)
+  .map((row) => Number(row.dataset.number))"""
 
 
 def png(width: int = 40, height: int = 24) -> str:
@@ -211,3 +216,26 @@ def test_long_session_is_not_loaded_at_once(site: Site, open_page: Open) -> None
     assert few <= 120
     assert page.locator(".row").count() <= MOST_ROWS
     assert len([url for url in asked if "/v1/parts/" in url]) == 0
+
+
+def test_conversation_that_was_let_go_is_laid_out_again(site: Site, open_page: Open) -> None:
+    """Where the process keeps others instead and the session grew, the page shows all of it, at the same place."""
+    told = site.home.session(SESSION)
+    for number in range(MANY // 100):
+        told.prompt(f"lantern number {number}")
+        told.text(f"Lantern {number} is lit.")
+    site.open()
+    page = open_page(site, f"/session/{SESSION}")
+    page.locator(".row").first.wait_for()
+    for number in range(MOST_READINGS):
+        site.get(f"/v1/readings/{SESSION}?q=other{number}")
+    told.text("The newcomer is lit, too.")
+    wait_for(lambda: site.found("newcomer"))
+
+    page.evaluate("scrollTo(0, document.body.scrollHeight / 2)")
+    wait_for(lambda: page.evaluate(IS_SEEN))
+    middle = page.locator(".row").evaluate_all(NUMBERS_SEEN)
+    page.evaluate("scrollTo(0, document.body.scrollHeight)")
+
+    expect(page.get_by_text("The newcomer is lit, too.")).to_be_attached()
+    assert MANY // 200 < min(middle) < max(middle) < MANY // 50 - MANY // 200

@@ -70,6 +70,20 @@ def test_pages_are_the_conversation(served: Residence, session: str) -> None:
     assert whole["rows"] == rows
 
 
+def test_moment_that_is_not_kept_is_named_anew(served: Residence) -> None:
+    """Asked as of a moment that is not kept, an answer names another, and steps of what may be another row are none."""
+    reading = asked(served, f"/v1/readings/{SESSIONS[0]}?as_of=1")
+    fold = next(number for number, row in enumerate(reading["rows"], reading["begin"]) if row["kind"] == "steps")
+
+    before = asked(served, f"/v1/readings/{SESSIONS[0]}/fold?row={fold}&as_of=1")
+    now = asked(served, f"/v1/readings/{SESSIONS[0]}/fold?row={fold}&as_of={reading['as_of']}")
+
+    assert reading["as_of"] == now["as_of"]
+    assert now["rows"]
+    assert before["as_of"] not in ("1", now["as_of"])
+    assert [] == before["rows"]
+
+
 def test_hits_are_told_with_their_marks(served: Residence) -> None:
     """Asked with words, a conversation says which rows hold them, and where."""
     found = asked(served, "/v1/search?q=webhook&mode=keyword")["results"][0]

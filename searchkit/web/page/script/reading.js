@@ -11,6 +11,8 @@ import { sessionTree } from "./tree.js";
 import { refused } from "./refused.js";
 
 const ROWS = 40;
+// What stands above the rows, and hides those that are scrolled behind it.
+const TOP_PIXELS = 100;
 
 /** Make the view; `go` leads to another address, `back` to the search. */
 export function readingView(root, { go, back }) {
@@ -24,6 +26,7 @@ export function readingView(root, { go, back }) {
     // The row that the keyboard is at, and the hit, counted among the hits.
     let chosen = 0;
     let hit = -1;
+    let laying = null;
 
     async function show(asked) {
         const key = JSON.stringify([asked.id, asked.words, asked.shows]);
@@ -56,32 +59,70 @@ export function readingView(root, { go, back }) {
         fill(root, bar, head, container);
         over.disconnect();
         over = new IntersectionObserver(([entry]) => bar.classList.toggle("over", !entry.isIntersecting), {
-            rootMargin: "-100px 0px 0px",
+            rootMargin: `-${TOP_PIXELS}px 0px 0px`,
         });
         over.observe(head);
         return container;
     }
 
-    function lay() {
+    /** Lay the rows out, and go to one of them. */
+    function lay(at = reading.here) {
         const container = body();
         const context = { reading, place, fold };
         pages = leaves(container, {
             total: reading.total,
             size: ROWS,
             first: reading,
-            load: (begin, count) => ask(address(), { q: place.words, begin, count, as_of: reading.as_of }),
+            load: (begin, count) => asOf(reading, address(), { begin, count }),
             row: (row, number) => rowElement(row, number, context),
         });
-        hit = reading.hits.indexOf(reading.here);
+        hit = reading.hits.indexOf(at);
         tellHit();
-        // The id of a session means its beginning; that of a message the message.
-        if (place.id === reading.session && hit < 0) chosen = 0;
-        else reveal(reading.here);
         performance.mark("searchkit:conversation");
+        // The id of a session means its beginning; that of a message the message.
+        if (place.id !== reading.session || hit >= 0 || at !== reading.here) return reveal(at);
+        chosen = 0;
+        return null;
     }
 
     function fold(row, begin) {
-        return ask(`${address()}/fold`, { q: place.words, row, begin, count: ROWS, as_of: reading.as_of });
+        return asOf(reading, `${address()}/fold`, { row, begin, count: ROWS });
+    }
+
+    /** Ask for more of a conversation; where the process let go of what it had laid out, do that again here, too. */
+    async function asOf(laid, path, asked) {
+        const found = await ask(path, { q: place.words, ...asked, as_of: laid.as_of });
+        if (found.as_of !== laid.as_of && laid === reading) {
+            laying ??= layAgain(found.as_of, asked.row ?? asked.begin).finally(() => (laying = null));
+            await laying;
+        }
+        return found;
+    }
+
+    /** Lay out anew what may have grown, and stay at the row that is in sight, or go to the one that was asked for. */
+    async function layAgain(moment, asked) {
+        const number = newest;
+        const begin = Math.max(0, Number(inSight()?.dataset.number ?? asked) - ROWS / 2);
+        const found = await ask(address(), { q: place.words, begin, count: ROWS, as_of: moment });
+        if (number !== newest) return;
+        const seen = inSight();
+        const top = seen?.getBoundingClientRect().top;
+        const same = found.rows.findIndex(
+            (row) => seen && seen.dataset.uuid === (row.uuid ?? "") && seen.dataset.kind === row.kind,
+        );
+        pages.stop();
+        reading = found;
+        const at = same < 0 ? Number(seen?.dataset.number ?? asked) : found.begin + same;
+        const element = await lay(Math.min(at, found.total - 1));
+        if (element && same >= 0) scrollBy(0, element.getBoundingClientRect().top - top);
+    }
+
+    /** Return the first row that is not hidden above or below. */
+    function inSight() {
+        return [...root.querySelectorAll(".row")].find((row) => {
+            const { top, bottom } = row.getBoundingClientRect();
+            return bottom > TOP_PIXELS && top < innerHeight;
+        });
     }
 
     function address() {
@@ -90,7 +131,10 @@ export function readingView(root, { go, back }) {
 
     async function reveal(number) {
         chosen = number;
-        const element = await pages.reveal(number);
+        const laid = pages;
+        const element = await laid.reveal(number);
+        // Another conversation may be shown by now.
+        if (laid !== pages) return null;
         root.querySelector(".row.chosen")?.classList.remove("chosen");
         element?.classList.add("chosen");
         element?.focus({ preventScroll: true });

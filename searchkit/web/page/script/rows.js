@@ -35,7 +35,7 @@ export function rowElement(row, number, context) {
         {
             class: ["row", row.kind, row.is_error ? "failed" : "", row.hit ? "hit" : ""].filter(Boolean).join(" "),
             tabindex: -1,
-            data: { uuid: row.uuid ?? "", kind: row.kind },
+            data: { uuid: row.uuid ?? "", kind: row.kind, number },
         },
         content(row, number, context),
         pictureList(row.pictures),
