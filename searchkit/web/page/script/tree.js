@@ -18,6 +18,10 @@ export async function sessionTree(element, reading, place) {
     fill(element, el("p", { class: "note", role: "status" }, "Drawing\u2026"));
     const { ways } = await ask(`/v1/sessions/${encodeURIComponent(reading.session)}/tree`);
     const lines = inOrder(ways);
+    if (!lines.length) {
+        fill(element, el("p", { class: "note" }, "No turn of this session is known, so there is nothing to draw."));
+        return;
+    }
     const drawn = lines.slice(0, MOST_LINES);
     fill(
         element,
