@@ -35,10 +35,9 @@ export function columns(title, bars, series, write = count) {
             el(
                 "p",
                 { class: "legend" },
-                series.map(({ key, label }, number) => [
-                    el("span", { class: `swatch series-${number}` }),
-                    `${label} ${total(key)} `,
-                ]),
+                series.map(({ key, label }, number) =>
+                    el("span", {}, el("i", { class: `swatch series-${number}` }), `${label} ${total(key)}`),
+                ),
             ),
         ),
         el("div", { class: "scale" }, write(most)),

@@ -12,6 +12,7 @@ const LEFT = 14;
 // More than this nobody looks through as a picture, and each line is a dozen elements.
 const MOST_LINES = 1_500;
 const LABEL_CHARACTERS = 90;
+const LEGEND = { turn: "turn", left: "turn of a way that was left", agent: "agent", compacted: "compacted before" };
 
 /** Fill an element with the tree of a session. */
 export async function sessionTree(element, reading, place) {
@@ -36,14 +37,7 @@ export async function sessionTree(element, reading, place) {
         el(
             "p",
             { class: "legend" },
-            mark("turn"),
-            "turn",
-            mark("left"),
-            "turn of a way that was left",
-            mark("agent"),
-            "agent",
-            mark("compacted"),
-            "compacted before",
+            Object.entries(LEGEND).map(([kind, meaning]) => el("span", {}, mark(kind), meaning)),
         ),
     );
 }
