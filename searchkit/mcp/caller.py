@@ -11,11 +11,10 @@ from contextlib import suppress
 from pathlib import Path
 
 import msgspec
-from msgspec.structs import replace
 
 from searchkit.engine import Engine
 from searchkit.mcp.answers import LeftOut
-from searchkit.questions import Condition, Filter, Query
+from searchkit.questions import Condition, Filter, Query, narrowed
 from searchkit.types import Session
 
 # Claude Code writes the call down before it makes it; a model may have thought about it for a minute before.
@@ -62,8 +61,7 @@ def without(query: Query, left: Sequence[LeftOut]) -> Query:
     if not left:
         return query
     kept_away = Filter(name="session", values=tuple(one.session for one in left), is_excluded=True)
-    condition = query.condition
-    return replace(query, condition=Condition(filters=(*condition.filters, kept_away), periods=condition.periods))
+    return narrowed(query, kept_away)
 
 
 def _is_same(project: str | None, cwd: str) -> bool:

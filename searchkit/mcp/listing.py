@@ -1,8 +1,5 @@
 """The tool that lists sessions."""
 
-from datetime import datetime
-
-from searchkit.dates import LOCAL
 from searchkit.engine import Engine
 from searchkit.mcp import answers, arguments, why
 from searchkit.mcp.caller import Caller
@@ -21,7 +18,7 @@ def sessions(engine: Engine, asked: arguments.Sessions, caller: Caller) -> answe
         ("before", asked.before),
         ("title", asked.title),
     ]
-    query = understand("", now=datetime.now(LOCAL), filters=[(name, value) for name, value in given if value.strip()])
+    query = understand("", filters=[(name, value) for name, value in given if value.strip()])
     found = engine.sessions(query.condition)
     end = asked.offset + asked.limit
     page = found[asked.offset : end]

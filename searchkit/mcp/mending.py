@@ -2,10 +2,8 @@
 
 import re
 from collections.abc import Iterator
-from datetime import datetime
 
 from searchkit.conversations import Conversation, Fix
-from searchkit.dates import LOCAL
 from searchkit.engine import Engine
 from searchkit.mcp import answers, arguments, why
 from searchkit.mcp.caller import Caller, left_out, without
@@ -33,16 +31,14 @@ def fixes(engine: Engine, asked: arguments.Fixes, caller: Caller) -> answers.Fix
     """Find errors like this one, and of those that passed later, what was changed between."""
     filters = [("is", "error"), *([("project", asked.project)] if asked.project.strip() else [])]
     # What was printed has minus signs, quotation marks and colons of its own.
-    query = understand(telling(asked.error), now=datetime.now(LOCAL), filters=filters, is_pasted=True)
+    query = understand(telling(asked.error), filters=filters, is_pasted=True)
     left = left_out(engine, caller, asked.exclude_session)
     found = engine.search(without(query, left), CANDIDATES, is_grouped=False)
     mended = list(_mended(engine, found, asked.limit))
     of_fixes = {one.uuid for fix in mended for one in fix.failed}
     seen = [result(one) for one in found.results if one.best.stored.part.uuid not in of_fixes]
     # That only errors are looked at is no filter of who asks.
-    unfiltered = Query(
-        text=query.text, condition=understand("", now=datetime.now(LOCAL), filters=filters[1:]).condition
-    )
+    unfiltered = Query(text=query.text, condition=understand("", filters=filters[1:]).condition)
     return answers.Fixes(
         fixes=mended,
         seen=[] if len(mended) >= asked.limit else seen[:MOST_SEEN],

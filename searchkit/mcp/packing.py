@@ -1,12 +1,9 @@
 """The tool that packs what earlier sessions say about something into so many tokens."""
 
-from datetime import datetime
-
 import msgspec
 from msgspec.structs import replace
 
 from searchkit import tokens
-from searchkit.dates import LOCAL
 from searchkit.engine import Engine
 from searchkit.errors import TooFewTokens, UsageError
 from searchkit.mcp import answers, arguments, why
@@ -23,7 +20,7 @@ def context(engine: Engine, asked: arguments.Context, caller: Caller) -> answers
     """Pack the best passages; the whole answer takes no more tokens than are wanted."""
     given = (("project", asked.project), ("file", asked.file), ("after", asked.after), ("before", asked.before))
     filters = [(name, value) for name, value in given if value.strip()]
-    query = understand(asked.query, now=datetime.now(LOCAL), filters=filters)
+    query = understand(asked.query, filters=filters)
     left = left_out(engine, caller, asked.exclude_session, query.condition)
 
     def packed(size: int) -> answers.Context:

@@ -1,12 +1,9 @@
 """The tools that search: what was said about something, and who touched a file."""
 
-from datetime import datetime
-
 from msgspec.structs import replace
 
 from searchkit.backends.base import TYPED, Order
 from searchkit.conversations import Said
-from searchkit.dates import LOCAL
 from searchkit.engine import Engine
 from searchkit.fixes import CHANGING
 from searchkit.mcp import answers, arguments, why
@@ -29,7 +26,7 @@ MOST_PARTS = 3
 
 def search(engine: Engine, asked: arguments.Search, caller: Caller) -> answers.Search:
     """Find what was said, one result a session."""
-    query = understand(asked.query, now=datetime.now(LOCAL), filters=_filters(asked))
+    query = understand(asked.query, filters=_filters(asked))
     left = left_out(engine, caller, asked.exclude_session, query.condition)
     found = engine.search(
         without(query, left), asked.offset + asked.limit + 1, order=Order(asked.sort), mode=Mode(asked.mode)
@@ -51,7 +48,7 @@ def files(engine: Engine, asked: arguments.Files, caller: Caller) -> answers.Fil
     for path in _paths(asked.path):
         tools = [("tool", tool) for tool in sorted(CHANGING)] if asked.changed_only else []
         filters = [("file", path), ("kind", Kind.TOOL_CALL.value), *tools, *_common(asked)]
-        query = understand("", now=datetime.now(LOCAL), filters=filters)
+        query = understand("", filters=filters)
         found = engine.search(
             without(query, left), asked.offset + asked.limit + 1, order=Order.NEWEST, mode=Mode.KEYWORD
         )

@@ -1,10 +1,7 @@
 """What each address answers: what the command of that name prints with --json."""
 
-from datetime import datetime
-
 from searchkit.backends.base import Order
 from searchkit.commands.asking import by_title
-from searchkit.dates import LOCAL
 from searchkit.engine import Engine
 from searchkit.errors import NotFound, TooFewTokens, UsageError
 from searchkit.ids import must_say
@@ -105,7 +102,7 @@ def status(engine: Engine, given: Given, id: str) -> Fields:
 
 
 def _understood(given: Given) -> Query:
-    return understand(given.text("q") or "", now=datetime.now(LOCAL), filters=given.filters)
+    return understand(given.text("q") or "", filters=given.filters)
 
 
 def _asked(given: Given) -> Query:

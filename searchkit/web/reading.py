@@ -2,19 +2,17 @@
 
 import time
 from collections.abc import Iterable, Mapping
-from datetime import datetime
 
 import msgspec
 
 from searchkit import ids, resume
 from searchkit.backends.base import Backend, Order
 from searchkit.conversations import Branch
-from searchkit.dates import LOCAL
 from searchkit.engine import Engine
 from searchkit.errors import NotFound
 from searchkit.leafing import OF_AGENT, Reading, agent_id, first_record, leaf, told, unfolded
 from searchkit.query import understand
-from searchkit.questions import Filter, Mode, Query
+from searchkit.questions import Filter, Mode, Query, narrowed
 from searchkit.render.answer_json import Fields, agent_fields
 from searchkit.render.plain import one_line, stamp
 from searchkit.resident.engines import identity
@@ -87,7 +85,7 @@ def pictures(engine: Engine, given: Given, id: str) -> Fields:
 
 def _asked(given: Given) -> Query | None:
     words = (given.text("q") or "").strip()
-    return understand(words, now=datetime.now(LOCAL)) if words else None
+    return understand(words) if words else None
 
 
 def _laid_out(engine: Engine, given: Given, id: str, query: Query | None) -> tuple[Key, Reading]:
@@ -120,9 +118,7 @@ def _hits(engine: Engine, uuid: str, query: Query | None) -> frozenset[int]:
     session = engine.ask(lambda backend: backend.links([uuid])[uuid].places[0].session)
     if query is None or session is None:
         return frozenset()
-    here = Filter(name="session", values=(session,))
-    condition = msgspec.structs.replace(query.condition, filters=(*query.condition.filters, here))
-    inside = msgspec.structs.replace(query, condition=condition)
+    inside = narrowed(query, Filter(name="session", values=(session,)))
     found = engine.search(inside, MOST_HITS, order=Order.OLDEST, is_grouped=False, turns=0, mode=Mode.KEYWORD)
     return frozenset(result.best.ranked.hit.key for result in found.results)
 

@@ -2,9 +2,11 @@
 
 import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
+
+import pytest
 
 from searchkit import Engine
 from searchkit.backends.embedded import layout
@@ -24,9 +26,15 @@ def make_anew(residence: Residence) -> None:
         engine.index(is_rebuild=True, with_vectors=True)
 
 
-def watchers() -> int:
-    """Count the threads that watch roots."""
-    return sum(thread.name == "searchkit-watcher" for thread in threading.enumerate())
+@pytest.fixture
+def watchers() -> Callable[[], int]:
+    """Give a function that counts the threads that watch roots, without those that other tests left to themselves."""
+
+    def watching() -> set[threading.Thread]:
+        return {thread for thread in threading.enumerate() if thread.name == "searchkit-watcher"}
+
+    others = watching()
+    return lambda: len(watching() - others)
 
 
 @contextmanager
@@ -75,7 +83,7 @@ def test_vectors_go_on_in_the_new_index(residence: Residence) -> None:
         assert 2 == held.renewed().status().embedded
 
 
-def test_watcher_of_other_roots_ends(tmp_path: Path) -> None:
+def test_watcher_of_other_roots_ends(tmp_path: Path, watchers: Callable[[], int]) -> None:
     """Roots that are not followed any more are watched until something changes there, and then no longer."""
     home, other = Home(tmp_path / "home"), Home(tmp_path / "other")
     told, told_there = home.session(SESSION), other.session(EARLIER)
@@ -96,7 +104,7 @@ def test_watcher_of_other_roots_ends(tmp_path: Path) -> None:
     assert wait_for(lambda: 0 == watchers())
 
 
-def test_roots_are_kept_while_the_manifest_is_missing(tmp_path: Path) -> None:
+def test_roots_are_kept_while_the_manifest_is_missing(tmp_path: Path, watchers: Callable[[], int]) -> None:
     """Where the index says nothing of roots for a moment, the same watcher goes on, and nothing is written."""
     home = Home(tmp_path / "home")
     told = home.session(SESSION)
