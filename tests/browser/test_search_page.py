@@ -73,9 +73,10 @@ def test_meaning_is_merged_in(sample: Site, open_page: Open) -> None:
     expect(page.locator(".result .near").first).to_be_attached()
 
 
-def test_meaning_is_asked_again_after_another_order(sample: Site, open_page: Open) -> None:
-    """A search by time, which words alone answer, does not keep meaning out of the next one."""
-    page = open_page(sample, "/?q=test&sort=newest")
+@pytest.mark.parametrize("without_meaning", ["test&sort=newest", "kind:text"])
+def test_meaning_is_asked_again(sample: Site, open_page: Open, without_meaning: str) -> None:
+    """A search by time, or by filters alone, which meaning says nothing to, does not keep it out of the next one."""
+    page = open_page(sample, f"/?q={without_meaning}")
     expect(page.locator(".result").nth(7)).to_be_attached()
 
     page.get_by_label("Order").select_option("relevance")

@@ -21,8 +21,6 @@ const FACETS = ["project", "kind", "tool", "branch", "model", "language"];
 export function liveSearch({ onAnswer, onCounts, onTrouble }) {
     let newest = 0;
     let asking = new AbortController();
-    // Unknown until an answer says how much of the index can be found by meaning.
-    let hasMeaning = true;
     // What the whole answer was the answer to.
     let whole = null;
 
@@ -42,8 +40,8 @@ export function liveSearch({ onAnswer, onCounts, onTrouble }) {
             await pause(PAUSE_MS);
             if (!isNewest()) return;
             const rest = [counts(found.words, signal).then((counted) => isNewest() && onCounts(counted))];
-            // The beginning of a word means nothing yet.
-            const isMeant = hasMeaning && sort === "relevance" && found.words === words;
+            // The beginning of a word means nothing yet; whether the rest does, the process knows.
+            const isMeant = sort === "relevance" && found.words === words;
             if (isMeant || found.answer.results.length === SCREENFUL) {
                 whole = { q: found.words, sort, mode: isMeant ? "hybrid" : "keyword", limit: PAGEFUL };
                 rest.push(complete("whole", isNewest, pressed));
@@ -58,11 +56,9 @@ export function liveSearch({ onAnswer, onCounts, onTrouble }) {
 
     /** Tell all that fits a page, with what was found by meaning. */
     async function complete(step, isNewest, pressed) {
-        const { q: asked, limit, mode } = whole;
+        const { q: asked, limit } = whole;
         const answer = await ask("/v1/search", whole, asking.signal);
         if (!isNewest()) return;
-        // An answer by words counts no vectors, however many there are.
-        if (mode === "hybrid") hasMeaning = answer.coverage.embedded > 0;
         const hasMore = answer.results.length === limit;
         onAnswer(answer, { step, pressed, asked, engine: answer.took_ms, hasMore });
     }
