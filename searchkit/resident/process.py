@@ -55,7 +55,9 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 def listen(index: Path) -> socket.socket:
     """Listen on the socket of an index, in place of one that a killed process left; on Windows on a loopback port."""
     if sys.platform == "win32":
-        listening = socket.create_server(("127.0.0.1", 0), backlog=BACKLOG)
+        from searchkit.resident.doors import loopback
+
+        listening = loopback(0, BACKLOG)
     else:
         path = place.socket_path(index)
         # Renamed once it listens, so that whoever finds it is answered.
