@@ -120,10 +120,14 @@ def request(
 
 
 def read(connection: socket.socket) -> Reply:
-    """Read an answer to its end."""
+    """Read an answer to its end; who refuses a request before he has read all of it may hang up behind the answer."""
     answer = bytearray()
-    while piece := connection.recv(65_536):
-        answer += piece
+    try:
+        while piece := connection.recv(65_536):
+            answer += piece
+    except ConnectionResetError:
+        if not answer:
+            raise
     head, _, body = bytes(answer).partition(b"\r\n\r\n")
     first, *lines = head.decode().split("\r\n")
     headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
