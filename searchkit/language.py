@@ -109,7 +109,8 @@ _SCRIPTS: tuple[tuple[Iterable[int], float, _Told], ...] = (
     ([0x09], 5.0, {Language.HINDI: ""}),
     ([0x03, 0x1F], 5.5, {Language.GREEK: ""}),
 )
-_LETTERS_OF_SCRIPTS = re.compile(
+# Compiled where it is first used: the many ranges take longer than a search, and English needs none of them.
+_LETTERS_OF_SCRIPTS = (
     r"[\u0370-\u03ff\u0400-\u04ff\u0590-\u05ff\u0600-\u06ff\u0900-\u097f\u0e00-\u0e7f\u1100-\u11ff\u1f00-\u1fff"
     r"\u3041-\u30fa\u30fc\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3]+"
 )
@@ -153,7 +154,7 @@ def _voted(said: int, words: int) -> Language | None:
 
 def _script(head: str) -> tuple[float, _Told]:
     """Return how many words are written in the script, other than Latin, that most is in, and what is written so."""
-    runs = _LETTERS_OF_SCRIPTS.findall(head)
+    runs = re.findall(_LETTERS_OF_SCRIPTS, head)
     letters = "".join([run for run in runs if len(run) > 1 or run > _ALPHABETS])
     if not letters:
         return 0.0, {}
@@ -182,8 +183,9 @@ def _shares(held: Mapping[Language | None, Iterable[str]]) -> dict[str, int]:
     for language, several in held.items():
         for one in set(several):
             having.setdefault(one, []).append(language)
+    places = {language: _BITS * place for place, language in enumerate(_VOTING, start=1)}
     return {
-        one: 1 + sum((_VOTE // len(languages)) << _BITS * (1 + _VOTING.index(language)) for language in languages)
+        one: 1 + sum([(_VOTE // len(languages)) << places[language] for language in languages])
         for one, languages in having.items()
     }
 

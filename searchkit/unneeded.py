@@ -5,9 +5,9 @@ That client is two thirds of the seconds that `import lancedb` takes, and of the
 
 import sys
 from collections.abc import Sequence
-from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
+from typing import Any
 
 CLIENT = "lance_namespace_urllib3_client"
 
@@ -18,14 +18,22 @@ def spare() -> None:
         sys.meta_path.insert(0, _Hollow())
 
 
-class _Hollow(MetaPathFinder, Loader):
-    """Finds modules in which whatever is asked for is an empty class."""
+class _Hollow:
+    """Finds modules in which whatever is asked for is an empty class.
+
+    It has all that imports want of a finder and a loader. The classes for those are in `importlib.abc`, which takes a
+    search longer to import than Tantivy does.
+    """
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
         is_meant = fullname == CLIENT or fullname.startswith(f"{CLIENT}.")
-        return ModuleSpec(fullname, self, is_package=True) if is_meant else None
+        loader: Any = self
+        return ModuleSpec(fullname, loader, is_package=True) if is_meant else None
+
+    def create_module(self, spec: ModuleSpec) -> None:
+        """Let an ordinary module be made."""
 
     def exec_module(self, module: ModuleType) -> None:
         def empty(name: str) -> type:

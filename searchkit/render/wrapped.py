@@ -8,15 +8,14 @@ import click
 
 # A colour code counts as a character without width.
 _CHARACTERS = re.compile("\x1b\\[[0-9;]*m|.", re.DOTALL)
+_NOT_ASCII = re.compile(r"[^\x00-\x7f]")
 RESET = "\x1b[0m"
 
 
 def columns(text: str) -> int:
     """Count the columns of a text; Chinese, Japanese and Korean characters take two, accents none."""
-    plain = click.unstyle(text)
-    if plain.isascii():
-        return len(plain)
-    return sum(_columns(character) for character in plain)
+    plain = click.unstyle(text) if "\x1b" in text else text
+    return len(plain) + sum(_columns(character) - 1 for character in _NOT_ASCII.findall(plain))
 
 
 def fitting(text: str, width: int) -> int:
@@ -50,17 +49,23 @@ def cut(text: str, width: int) -> str:
     """Cut a text that may hold colour codes to so many columns, with an ellipsis where it was cut."""
     if columns(text) <= width:
         return text
-    used, kept = 0, []
-    for character in _CHARACTERS.findall(text):
-        used += _columns(character)
-        if used > max(1, width - 1):
-            break
-        kept.append(character)
-    written = "".join(kept)
+    room = max(1, width - 1)
+    written = _coloured(text, room) if "\x1b" in text else text[: fitting(text, room)]
     if written.rstrip().endswith("…"):
         # The text has one of its own where it is cut.
         written = written.rstrip(" …") + " "
     return written + "…" + (RESET if "\x1b" in text else "")
+
+
+def _coloured(text: str, width: int) -> str:
+    """Return the beginning of a text with colour codes that fits in so many columns."""
+    used, kept = 0, []
+    for character in _CHARACTERS.findall(text):
+        used += _columns(character)
+        if used > width:
+            break
+        kept.append(character)
+    return "".join(kept)
 
 
 def _pieces(word: str, width: int) -> Iterator[str]:

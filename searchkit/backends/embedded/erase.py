@@ -6,8 +6,9 @@ from collections.abc import Iterable, Sequence
 from searchkit.backends.embedded.asking import rows_in
 from searchkit.backends.embedded.homes import choose_home
 from searchkit.backends.embedded.names import keep_last_number, last_number
+from searchkit.backends.embedded.packing import Packer
 from searchkit.backends.embedded.schema import LINK, SHARED
-from searchkit.backends.embedded.texts import Packer, Unpacker
+from searchkit.backends.embedded.texts import Unpacker
 
 _FORGET_TELLINGS = """
 DELETE FROM tellings WHERE part IN (SELECT id FROM parts WHERE record = ?1) AND NOT EXISTS

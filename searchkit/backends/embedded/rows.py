@@ -13,6 +13,7 @@ import msgspec
 
 from searchkit.backends.base import Batch, Entry
 from searchkit.backends.embedded.keys import Key, response_key, uuid_key
+from searchkit.backends.embedded.packing import Gatherer
 from searchkit.backends.embedded.schema import (
     BOUNDARY,
     CALLED_BY_PARENT,
@@ -23,7 +24,6 @@ from searchkit.backends.embedded.schema import (
     ROLES,
     SIDECHAIN,
 )
-from searchkit.backends.embedded.texts import Gatherer
 from searchkit.types import Context, Part, Record, Standing, Usage
 
 # Files whose records say when they were written; of a document only the file system knows.

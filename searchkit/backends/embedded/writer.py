@@ -15,9 +15,9 @@ from searchkit.backends.embedded.files import FileRow, Files
 from searchkit.backends.embedded.keys import Key
 from searchkit.backends.embedded.merge import Home, Known, Sight, Telling
 from searchkit.backends.embedded.names import Names, keep_last_number, last_number
+from searchkit.backends.embedded.packing import Packer
 from searchkit.backends.embedded.rows import EntryRows, PartRow, RecordRow, Rows
 from searchkit.backends.embedded.schema import FORKED
-from searchkit.backends.embedded.texts import Packer
 
 _INSERT_RECORD = f"INSERT INTO records VALUES ({', '.join('?' * 16)})"
 _INSERT_PART = f"INSERT INTO parts VALUES ({', '.join('?' * 18)})"
