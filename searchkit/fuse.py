@@ -25,11 +25,15 @@ _FOREIGN_SHARE = 0.2
 
 
 class Meant(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """How near a part, or for a result its call, is to a question, and what kind of saying it is."""
+    """How near a part, or for a result its call, is to a question, and what kind of saying it is.
+
+    What was said to a prompt also knows how near that is.
+    """
 
     cosine: float
     feature: float = 1.0
     is_of_call: bool = False
+    prompt: float = 0.0
 
 
 def fuse(
@@ -69,7 +73,8 @@ def meaning(hit: Hit, meant: Meant, recipe: Recipe = RECIPE) -> float:
     if meant.is_of_call:
         return recipe.of_call * recipe.meaning_kinds.get(Kind.TOOL_CALL, 1.0) * cosine
     weight = recipe.meaning_agent_prompt if hit.is_told else recipe.meaning_kinds.get(hit.kind, 1.0)
-    return cosine * weight * (meant.feature if recipe.are_features_counted else 1.0)
+    feature = meant.feature if recipe.are_features_counted else 1.0
+    return cosine * weight * feature + recipe.of_prompt * max(meant.prompt, 0.0)
 
 
 def _scored(one: Ranked, means: float, weight: float) -> Ranked:

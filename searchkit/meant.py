@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from searchkit import own
 from searchkit.backends.base import Backend, Hit, Near, Vector
 from searchkit.fuse import Meant, fuse
@@ -15,6 +17,9 @@ from searchkit.types import Kind
 
 if TYPE_CHECKING:
     from searchkit.backends.base import Values
+
+# What answers a prompt: the results of tools mean what their calls mean.
+ANSWERING = frozenset({Kind.TEXT, Kind.THINKING})
 
 
 def ranked(
@@ -38,21 +43,27 @@ def ranked(
     known = {one.key: Meant(cosine=one.cosine, feature=one.feature) for one in near}
     said = replies(backend, words, recipe) if _can_be_replied_to(query, recipe) else []
     candidates = [*(one.hit for one in words), *said]
+    others = [*(_hit(one) for one in near), *said]
     unknown = [hit.key for hit in candidates if hit.key not in known] if recipe.are_cosines_filled else []
     results = [one.hit.key for one in words if one.hit.kind is Kind.TOOL_RESULT]
     calls = backend.calls(results) if recipe.of_call else {}
-    vectors = backend.vectors(sorted({*unknown, *calls.values()}))
+    answers = {hit.key for hit in (*candidates, *others) if hit.kind in ANSWERING}
+    prompts = backend.prompts(sorted(answers)) if recipe.of_prompt else {}
+    vectors = backend.vectors(sorted({*unknown, *calls.values(), *prompts.values()}))
     cosines = {
         key: max((_compared(piece, question) for piece in pieces), key=lambda one: one.cosine)
         for key, pieces in vectors.items()
     }
+    near_by = cosines | known
     inherited = {
-        result: Meant(cosine=(known.get(call) or cosines[call]).cosine, is_of_call=True)
-        for result, call in calls.items()
-        if call in known or call in cosines
+        result: Meant(cosine=near_by[call].cosine, is_of_call=True) for result, call in calls.items() if call in near_by
     }
-    others = [*(_hit(one) for one in near), *said]
-    return fuse(words, others, inherited | cosines | known, query, recipe)
+    answering = {
+        key: msgspec.structs.replace(near_by[key], prompt=near_by[prompt].cosine)
+        for key, prompt in prompts.items()
+        if key in near_by and prompt in near_by
+    }
+    return fuse(words, others, inherited | near_by | answering, query, recipe)
 
 
 def means_words(query: Query) -> bool:

@@ -73,6 +73,10 @@ class Recipe(msgspec.Struct, frozen=True, kw_only=True):
     are_cosines_filled: bool = True
     # A result means at least this share of what its call means.
     of_call: float = 0.8
+    # What was said to a prompt means this share of what the prompt means, beside what it means itself. With twice that,
+    # and with calls, hit@10 rose from 82 to 85 and MRR from 61 to 64; on 60 other questions this adds one to the first
+    # ten, and twice that costs a point of MRR.
+    of_prompt: float = 0.1
     # What nothing of a question's words is in must be this near, or it is no answer: nonsense is near to nothing.
     least_cosine: float = 0.4
     # Beside what holds one of a few words, this near: of ten results for a single word of a labelled question, five or
@@ -112,6 +116,7 @@ STEPS: Mapping[str, Mapping[str, Any]] = {
     "period": {"period_boost": 1.0},
     "features": {"are_features_counted": False},
     "call": {"of_call": 0.0},
+    "prompt": {"of_prompt": 0.0},
     "question-weight": {
         "meaning_of_names": RECIPE.meaning,
         "meaning_of_unknown_scripts": RECIPE.meaning,

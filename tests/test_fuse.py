@@ -95,6 +95,13 @@ def test_result_means_what_its_call_means() -> None:
     assert 0.5 * 0.8 * 0.85 == pytest.approx(found)
 
 
+def test_answer_also_means_what_its_prompt_means() -> None:
+    """A share of it, beside what it means itself; a prompt that means the opposite takes nothing away."""
+    far, near = (meaning(hit(1), Meant(cosine=0.5, prompt=prompt)) for prompt in (-0.5, 0.5))
+
+    assert (0.5, 0.5 + 0.1 * 0.5) == pytest.approx((far, near))
+
+
 def test_opposite_meaning_takes_nothing_away() -> None:
     """A negative cosine counts as none."""
     assert 0.0 == meaning(hit(1), Meant(cosine=-0.5))

@@ -47,6 +47,21 @@ def test_meaning_alone_is_asked_for(found: Run) -> None:
     assert best["channels"]["semantic"] > 0
 
 
+def test_answer_means_a_share_of_what_its_prompt_means(found: Run, home: Home) -> None:
+    """Of two texts that say the same, the one that was said to a prompt near to the question means more."""
+    first, second = (home.session(f"{digit * 8}-1111-4111-8111-111111111111") for digit in "34")
+    for session, prompt in ((first, "why does the printer stop"), (second, "hello there")):
+        session.prompt(prompt)
+        session.text("It waits for paper.")
+    found("index")
+
+    words = ("printer waits for paper", "--mode", "semantic", "--group", "none", "--json")
+    results = found("search", *words).json["results"]
+
+    meant = {one["session"][0]: one["channels"]["semantic"] for one in results if one["kind"] == "text"}
+    assert meant["3"] > meant["4"]
+
+
 def test_nonsense_finds_nothing(found: Run) -> None:
     """What no word of a question is in, and what is near to none of it, is no answer."""
     assert 1 == found("search", "xyzzy plugh frotz").status

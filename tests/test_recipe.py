@@ -48,7 +48,7 @@ def scores(recipe: Recipe) -> list[tuple[int, float]]:
     query = msgspec.structs.replace(understand(QUESTION), period=Period(spans=(Span(start=0, end=10),)))
     hits = [hit(1, Kind.TEXT, 0.5), hit(2, Kind.TOOL_RESULT, 0.4), hit(3, Kind.PROMPT, 0.3)]
     meant = {
-        1: Meant(cosine=0.3, feature=0.8),
+        1: Meant(cosine=0.3, feature=0.8, prompt=0.4),
         2: Meant(cosine=0.6, is_of_call=True),
         3: Meant(cosine=0.5),
     }

@@ -296,6 +296,12 @@ class Backend(Protocol):
         left out, and so are records without a uuid unless they are asked for, and what progress repeats.
         """
 
+    def prompts(self, keys: Sequence[int], /) -> Mapping[int, int]:
+        """Return what a person typed, or an agent was told, that the turn of each of these parts begins with.
+
+        A part whose turn begins otherwise is left out.
+        """
+
     def record(self, uuid: str, /) -> int | None:
         """Return the key of a record, or None where there is none."""
 

@@ -162,6 +162,9 @@ def conversations(backend: Backend) -> list[str]:
         for key, turns in ((key, turns) for key in backend.keys(one) for turns in (0, 1, 3)):
             said = [_step(step) for step in backend.turns([key], turns, turns)[key]]
             lines.append(f"{turns} turns around {one}: {said}")
+        begun = backend.prompts(backend.keys(one))
+        said = [step.id for step in backend.stored([*begun.values()]) if step]
+        lines.append(f"what the turns of {one} begin with: {said}")
     for session in sessions:
         for agent in (None, *backend.agents(session)):
             several = backend.members(session, agent)

@@ -149,6 +149,11 @@ class Catalog:
         with self._reading():
             return turns.turns(self._connection, keys, before, after)
 
+    def prompts(self, keys: Sequence[int], /) -> dict[int, int]:
+        """Return what a person typed, or an agent was told, that the turn of each of these parts begins with."""
+        with self._reading():
+            return turns.prompts(self._connection, keys)
+
     def record(self, uuid: str, /) -> int | None:
         """Return the key of a record, or None where there is none."""
         with self._reading():

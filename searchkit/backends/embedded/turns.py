@@ -14,17 +14,22 @@ from searchkit.backends.embedded.nodes import IS_TOLD, STEP, step
 from searchkit.backends.embedded.schema import KINDS, LINK, ROLES, SIDECHAIN
 from searchkit.types import Role
 
-_IS_TYPED = f"""
-EXISTS (SELECT 1 FROM parts WHERE parts.record = records.id AND {IS_TOLD}
-  AND role = {ROLES.index(Role.USER)} AND kind IN ({",".join(str(KINDS.index(kind)) for kind in sorted(TYPED))}))
+_TYPED_PART = f"""
+parts.record = records.id AND {IS_TOLD} AND parts.role = {ROLES.index(Role.USER)}
+  AND parts.kind IN ({",".join(str(KINDS.index(kind)) for kind in sorted(TYPED))})
 """
 _IN_RANGE = f"""
 records.file = ? AND records.agent IS ? AND records.flags & {SIDECHAIN} = ? AND records.line BETWEEN ? AND ?
 """
 _PLACE = f"records.file, records.agent, records.flags & {SIDECHAIN}, records.line"
 _TYPED = f"""
-SELECT records.line, records.parent FROM records WHERE {_IN_RANGE} AND records.flags & {LINK} AND {_IS_TYPED}
+SELECT records.line, records.parent FROM records WHERE {_IN_RANGE} AND records.flags & {LINK}
+  AND EXISTS (SELECT 1 FROM parts WHERE {_TYPED_PART})
 ORDER BY records.line"""
+_PROMPT = f"""
+SELECT parts.id FROM records JOIN parts ON {_TYPED_PART} WHERE {_IN_RANGE} AND records.flags & {LINK}
+ORDER BY records.line DESC, records.uuid, parts.block, parts.variant LIMIT 1
+"""
 _STEPS = f"""
 SELECT {STEP} FROM records JOIN parts ON parts.record = records.id AND {IS_TOLD}
   LEFT JOIN names AS tools ON tools.id = parts.tool
@@ -58,6 +63,16 @@ def turns(connection: sqlite3.Connection, keys: Sequence[int], before: int, afte
         key: list(_steps(connection, record, _Place(*place), before, after))
         for key, record, *place in set(rows_in(connection, statement, keys))
     }
+
+
+def prompts(connection: sqlite3.Connection, keys: Sequence[int]) -> dict[int, int]:
+    """Return what was typed that the turn of each of these parts begins with, where it does."""
+    statement = f"SELECT parts.id, {_PLACE} FROM parts JOIN records ON records.id = record WHERE parts.id IN"
+    found = {
+        key: connection.execute(_PROMPT, (*where, max(0, line - FAR_LINES), line)).fetchone()
+        for key, *where, line in set(rows_in(connection, statement, keys))
+    }
+    return {key: row[0] for key, row in found.items() if row}
 
 
 def _steps(connection: sqlite3.Connection, record: int, place: _Place, before: int, after: int) -> Iterator[Step]:

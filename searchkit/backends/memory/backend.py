@@ -148,6 +148,12 @@ class MemoryBackend(Meaning):
         held, records = self._nodes(), {key: stored.link.uuid for key, stored in self._keyed()}
         return {key: nodes.turns(held, records[key], before, after) for key in keys}
 
+    def prompts(self, keys: Sequence[int], /) -> dict[int, int]:
+        """Return what a person typed, or an agent was told, that the turn of each of these parts begins with."""
+        held, records = self._nodes(), {key: stored.link.uuid for key, stored in self._keyed()}
+        begun = {key: nodes.prompt(held, records[key]) for key in keys}
+        return {key: prompt for key, prompt in begun.items() if prompt is not None}
+
     def record(self, uuid: str, /) -> int | None:
         """Return the key of a record, or None where there is none."""
         return next((number for number, one in enumerate(self._records) if one == uuid), None)

@@ -87,6 +87,12 @@ def turns(held: Nodes, uuid: str, before: int, after: int) -> list[Step]:
     return [step for node in said for step in node.steps]
 
 
+def prompt(held: Nodes, uuid: str) -> int | None:
+    """Return what was typed that the turn of a record begins with."""
+    said = (step for node in _turn(held, held[uuid]) if node.is_link and node.line >= 0 for step in node.steps)
+    return next((step.key for step in said if step.is_typed), None)
+
+
 def _turn(held: Nodes, here: Node) -> list[Node]:
     """Return the records of a turn, in line order."""
     if here.line < 0:
