@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 from searchkit.backends.base import Step
 from searchkit.render.plain import count, last_part, one_line
@@ -57,9 +58,13 @@ def _named(steps: Sequence[Step]) -> Counter[str]:
 
 
 def _name(step: Step) -> str | None:
-    if step.kind is not Kind.TOOL_CALL:
-        return _KINDS.get(step.kind)
-    tool = one_line(step.tool or "")
+    return _called(step.tool or "") if step.kind is Kind.TOOL_CALL else _KINDS.get(step.kind)
+
+
+# A search folds hundreds of steps of a few tools.
+@lru_cache(1024)
+def _called(tool: str) -> str:
+    tool = one_line(tool)
     return _TOOLS.get(tool) or (tool.rpartition("__")[2] if tool.startswith("mcp__") else tool) + " call"
 
 
