@@ -15,6 +15,7 @@ from typing import Any
 from measure import corpora
 from measure.asking import Asked, ask, body, value
 from measure.child import run, searchkit
+from measure.environment import DATA
 from measure.figures import Figure, say, table
 from measure.questions import chosen
 from searchkit import Engine
@@ -42,6 +43,7 @@ def main() -> int:
     for name in [name for name in os.environ if name.startswith(("SEARCHKIT_", "CLAUDE_"))]:
         del os.environ[name]
     with tempfile.TemporaryDirectory(prefix="searchkit-load-") as scratch:
+        os.environ[DATA] = str(Path(scratch) / "data")
         index = arguments.index.resolve() if arguments.index else _built(Path(scratch), arguments.mb)
         control.stop(index)
         try:
