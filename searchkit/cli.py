@@ -46,7 +46,7 @@ def main() -> NoReturn:
         getattr(stream, "reconfigure", lambda **_: None)(errors="replace")
     logging.basicConfig(format="%(levelname)s: %(message)s", level=logging.WARNING, stream=sys.stderr)
     status = run(sys.argv[1:])
-    # Python would look through everything once more for garbage, which takes an eighth of the time of a search.
+    # Python would look through everything once more for garbage, which takes a tenth of the time of a search.
     gc.freeze()
     sys.exit(status)
 

@@ -21,8 +21,8 @@ def spare() -> None:
 class _Hollow:
     """Finds modules in which whatever is asked for is an empty class.
 
-    It has all that imports want of a finder and a loader. The classes for those are in `importlib.abc`, which takes a
-    search longer to import than Tantivy does.
+    It has all that imports want of a finder and a loader. The classes for those are in `importlib.abc`, which takes
+    milliseconds to import, at the start of every command.
     """
 
     def find_spec(
