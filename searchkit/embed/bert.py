@@ -14,7 +14,7 @@ from searchkit.embed.arithmetic import Arithmetic, Array
 from searchkit.embed.onnx import Graph
 
 # Raised whenever the same weights would make another graph.
-VERSION = 1
+VERSION = 2
 INPUT = "tokens"
 
 
@@ -56,7 +56,8 @@ class _Drawing:
             name = f"encoder.layer.{layer}"
             tokens = self._attended(tokens, f"{name}.attention")
             tokens = self._transformed(tokens, name)
-        return self._pooled(tokens)
+        self._graph.tell(self._pooled(tokens), ("texts", self._shape.hidden_size))
+        return self._graph.encoded(INPUT)
 
     def _embedded(self) -> str:
         words = self._arithmetic.look_up(self._graph, self._weights["embeddings.word_embeddings.weight"], INPUT)
@@ -69,31 +70,29 @@ class _Drawing:
         return self._graph.node("Reshape", embedded, self._as_rows)
 
     def _attended(self, tokens: str, name: str) -> str:
-        roles = [f"{name}.self.{role}" for role in ("query", "key", "value")]
-        matrix = np.concatenate([self._matrix(role) for role in roles], axis=1)
-        bias = np.concatenate([self._weights[f"{role}.bias"] for role in roles])
-        product = self._arithmetic.multiply(self._graph, tokens, matrix)
+        roles = [self._dense(f"{name}.self.{role}") for role in ("query", "key", "value")]
+        matrix = np.concatenate([matrix for matrix, _ in roles], axis=1)
+        bias = np.concatenate([bias for _, bias in roles])
+        product = self._arithmetic.multiply(self._graph, tokens, matrix, bias)
         queries_keys_values = [
             self._graph.node("Reshape", each, self._as_texts)
             for each in self._graph.nodes("Split", product, outputs=len(roles), axis=-1)
         ]
         heads = self._shape.num_attention_heads
-        context = self._graph.node(
-            "MultiHeadAttention", *queries_keys_values, self._graph.constant(bias), num_heads=heads
-        )
-        return self._added(tokens, self._graph.node("Reshape", context, self._as_rows), f"{name}.output")
+        context = self._graph.node("MultiHeadAttention", *queries_keys_values, num_heads=heads)
+        found = self._graph.node("Reshape", context, self._as_rows)
+        product = self._arithmetic.multiply(self._graph, found, *self._dense(f"{name}.output.dense"))
+        return self._added(tokens, product, f"{name}.output.LayerNorm")
 
     def _transformed(self, tokens: str, name: str) -> str:
-        inner = self._arithmetic.multiply(self._graph, tokens, self._matrix(f"{name}.intermediate.dense"))
-        bias = self._graph.constant(self._weights[f"{name}.intermediate.dense.bias"])
-        return self._added(tokens, self._graph.node("BiasGelu", inner, bias), f"{name}.output")
+        inner = self._arithmetic.multiply(self._graph, tokens, *self._dense(f"{name}.intermediate.dense"))
+        activated = self._graph.node("Gelu", inner)
+        product = self._arithmetic.multiply_activated(self._graph, activated, *self._dense(f"{name}.output.dense"))
+        return self._added(tokens, product, f"{name}.output.LayerNorm")
 
-    def _added(self, tokens: str, found: str, name: str) -> str:
-        """Add what was found to the tokens, through the last product of a layer's half."""
-        product = self._arithmetic.multiply(self._graph, found, self._matrix(f"{name}.dense"))
-        bias = self._graph.constant(self._weights[f"{name}.dense.bias"])
-        total = self._graph.node("Add", self._graph.node("Add", product, bias), tokens)
-        return self._normalised(total, f"{name}.LayerNorm")
+    def _added(self, tokens: str, product: str, name: str) -> str:
+        """Add to the tokens what half a layer has made of them."""
+        return self._normalised(self._graph.node("Add", product, tokens), name)
 
     def _normalised(self, tokens: str, name: str) -> str:
         scale, bias = (self._graph.constant(self._weights[f"{name}.{each}"]) for each in ("weight", "bias"))
@@ -101,11 +100,14 @@ class _Drawing:
             "LayerNormalization", tokens, scale, bias, axis=-1, epsilon=float(self._shape.layer_norm_eps)
         )
 
-    def _pooled(self, tokens: str) -> bytes:
+    def _pooled(self, tokens: str) -> str:
         texts = self._graph.node("Reshape", tokens, self._as_texts)
         means = self._graph.node("ReduceMean", texts, axes=[1], keepdims=0)
-        vectors = self._graph.node("LpNormalization", means, axis=-1, p=2)
-        return self._graph.encoded(INPUT, vectors, self._shape.hidden_size)
+        return self._graph.node("LpNormalization", means, axis=-1, p=2)
+
+    def _dense(self, name: str) -> tuple[Array, Array]:
+        """Return a matrix and the bias that is added to its products."""
+        return self._matrix(name), self._weights[f"{name}.bias"]
 
     def _matrix(self, name: str) -> Array:
         """Return a matrix by which rows are multiplied from the right; PyTorch keeps it the other way round."""

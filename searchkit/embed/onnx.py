@@ -17,7 +17,7 @@ IR_VERSION = 8
 OPSET = 17
 # Operators of onnxruntime's own, which it runs on every processor.
 OWN_DOMAIN = "com.microsoft"
-OWN_OPERATORS = frozenset({"BiasGelu", "MatMulIntegerToFloat", "MultiHeadAttention"})
+OWN_OPERATORS = frozenset({"Gelu", "MatMulIntegerToFloat", "MultiHeadAttention"})
 
 Attribute = int | float | Sequence[int]
 Value = int | float | str | bytes
@@ -30,6 +30,7 @@ class Graph:
         """Begin with nothing."""
         self._nodes: list[bytes] = []
         self._constants: list[bytes] = []
+        self._outputs: list[bytes] = []
         self._count = 0
 
     def constant(self, array: NDArray[np.generic] | np.generic) -> str:
@@ -54,12 +55,16 @@ class Graph:
         self._nodes.append(b"".join(encoded))
         return names
 
-    def encoded(self, input_name: str, output_name: str, dimension: int) -> bytes:
-        """Return the file of a graph from rows of token numbers to rows of so many floats."""
+    def tell(self, name: str, dimensions: Sequence[int | str]) -> None:
+        """Let floats be an output of the graph; a dimension with a name may have any size."""
+        self._outputs.append(_described(name, "float32", dimensions))
+
+    def encoded(self, input_name: str) -> bytes:
+        """Return the file of a graph from rows of token numbers to what it was made to tell."""
         graph = [_field(1, node) for node in self._nodes] + [_field(2, "graph")]
         graph += [_field(5, constant) for constant in self._constants]
         graph.append(_field(11, _described(input_name, "int64", ("texts", "tokens"))))
-        graph.append(_field(12, _described(output_name, "float32", ("texts", dimension))))
+        graph += [_field(12, output) for output in self._outputs]
         operators = _field(8, _field(2, OPSET)) + _field(8, _field(1, OWN_DOMAIN) + _field(2, 1))
         return _field(1, IR_VERSION) + _field(7, b"".join(graph)) + operators
 

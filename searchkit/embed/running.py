@@ -10,6 +10,7 @@ import numpy as np
 import onnxruntime
 from onnxruntime.capi import onnxruntime_pybind11_state as failures
 
+from searchkit.embed.arithmetic import Array
 from searchkit.embed.base import Vectors
 from searchkit.embed.batches import batches
 from searchkit.embed.bert import INPUT, VERSION
@@ -51,7 +52,7 @@ class Encoder:
             self._session = onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
         except _FAILURES as error:
             raise ModelDamaged(f"onnxruntime cannot open the model: {error}", REINSTALL) from error
-        self.dimension = int(self._session.get_outputs()[0].shape[-1])
+        self.dimension = int(self._session.get_outputs()[-1].shape[-1])
 
     def vectors(self, rows: Sequence[Sequence[int]], cores: int = 1, is_background: bool = False) -> Vectors:
         """Return a unit vector for each row of tokens; the zero vector for a row of none."""
@@ -66,12 +67,16 @@ class Encoder:
             found[numbers] = vectors
         return found
 
-    def _made(self, rows: Sequence[Sequence[int]], numbers: Sequence[int]) -> Vectors:
-        tokens = np.array([rows[number] for number in numbers], np.int64)
+    def told(self, rows: Sequence[Sequence[int]]) -> list[Array]:
+        """Return all that the graph tells of rows of one length; their vectors come last."""
         try:
-            vectors: Vectors = self._session.run(None, {INPUT: tokens})[0]
+            told: list[Array] = self._session.run(None, {INPUT: np.array(rows, np.int64)})
         except _FAILURES as error:
             raise ModelDamaged(f"onnxruntime cannot run the model: {error}", REINSTALL) from error
+        return told
+
+    def _made(self, rows: Sequence[Sequence[int]], numbers: Sequence[int]) -> Vectors:
+        vectors: Vectors = self.told([rows[number] for number in numbers])[-1]
         return vectors
 
     def _made_beside(
