@@ -338,6 +338,22 @@ def test_warmup_ends_with_the_next_prompt(home: Home, prompt: str) -> None:
     assert 5 == len(records_of(changes))
 
 
+def test_what_does_not_answer_a_warmup_is_heard(home: Home) -> None:
+    """Beside a warm-up, what hangs from another record is part of the conversation, and so is a title."""
+    transcript = home.session(SESSION)
+    transcript.prompt("why is it slow?")
+    asked = transcript.last
+    transcript.prompt("Warmup", parentUuid=None)
+    transcript.text("ready")
+    transcript.text("because of the index", parentUuid=asked)
+    transcript.raw(b'{"type":"custom-title","customTitle":"Slow queries","sessionId":"%s"}\n' % SESSION.encode())
+
+    changes = read(home.root)
+
+    assert ["why is it slow?", "because of the index", "Slow queries"] == [words for _, _, words in spoken(changes)]
+    assert {"warmup": 2} == noise_in(changes)
+
+
 def test_warmup_goes_on_in_a_later_reading(home: Home) -> None:
     """Reading on remembers that a warm-up is under way."""
     transcript = home.session(SESSION)

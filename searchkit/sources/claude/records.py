@@ -27,8 +27,8 @@ EMPTY = Context()
 AGENT_LINES = 1 << 40
 # Torn lines of a piece that are noted one by one; more of them are only counted.
 MOST_TORN = 1000
-# A call whose result never comes must not stay in the checkpoint for ever.
-MOST_OPEN_CALLS = 256
+# A call whose result never comes must not stay in the checkpoint for ever, nor a warm-up that nothing follows.
+MOST_REMEMBERED = 256
 _AGENT_ID = re.compile(r"agentId: ([\w-]+)")
 _NO_MESSAGE = Message()
 # Tools whose result names the agent that they started.
@@ -41,7 +41,7 @@ _STANDINGS = {"queue-operation": Standing.QUEUE, "result": Standing.SIDE} | dict
 class Memory(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What reading on must know of the lines before."""
 
-    is_warmup: bool = False
+    warmup: tuple[str, ...] = ()
     command: str | None = None
     calls: dict[str, str | None] = {}
 
@@ -53,7 +53,7 @@ class Reader:
         """Go on with what is remembered; `overflow` finds the text of a result kept in a file of its own."""
         self._origin = origin
         self._overflow = overflow
-        self._is_warmup = memory.is_warmup
+        self._warmup = dict.fromkeys(memory.warmup)
         self._command = memory.command
         self._calls = dict(memory.calls)
         self._running: dict[str, tuple[int, msgspec.Raw]] = {}
@@ -80,8 +80,8 @@ class Reader:
     @property
     def memory(self) -> Memory:
         """What the checkpoint must keep."""
-        calls = dict(list(self._calls.items())[-MOST_OPEN_CALLS:])
-        return Memory(is_warmup=self._is_warmup, command=self._command, calls=calls)
+        calls = dict(list(self._calls.items())[-MOST_REMEMBERED:])
+        return Memory(warmup=tuple(self._warmup)[-MOST_REMEMBERED:], command=self._command, calls=calls)
 
     def read(self, lines: Iterable[tuple[int, bytes]]) -> None:
         """Gather the records of a piece; what a call has printed so far counts until its result comes."""
@@ -144,8 +144,11 @@ class Reader:
                     self._tell(number, record_type, session, agent, data)
                 if record_type not in _KNOWN:
                     self.problems.append(Problem(kind="unknown type", line=number, detail=record_type[:80]))
+        is_warmup = envelope.parent_uuid in self._warmup
         if blocks:
-            blocks = self._heard(blocks, is_own=record_type != "progress")
+            blocks, is_warmup = self._heard(blocks, is_warmup, is_own=record_type != "progress")
+        if is_warmup and uuid is not None:
+            self._warmup[uuid] = None
         context = self._context(envelope, message)
         if session is not None:
             self._note(number, envelope, context, session, agent)
@@ -258,17 +261,21 @@ class Reader:
                 self._fact(session, head.agent, "call", call)
             blocks = [block for block in events.agent_progress_blocks(unpack(envelope.data)) if block.text != WARMUP]
             return Standing.COPY, [msgspec.structs.replace(block, text=self._whole(block)) for block in blocks]
-        elif call and envelope.data and envelope.uuid and not (self._is_warmup or self._is_suggestion):
+        elif (
+            call
+            and envelope.data
+            and envelope.uuid
+            and not (self._is_suggestion or envelope.parent_uuid in self._warmup)
+        ):
             # A call prints hundreds of these, each repeating the last: only the newest is worth keeping.
             self._running.pop(call, None)
             self._running[call] = (len(self.records), envelope.data)
         return Standing.STAND_IN, []
 
-    def _heard(self, blocks: Iterable[Block], is_own: bool) -> list[Block]:
-        """Leave out what nobody said: empty thinking, warm-ups, suggested prompts.
+    def _heard(self, blocks: Iterable[Block], is_warmup: bool, is_own: bool) -> tuple[list[Block], bool]:
+        """Leave out what nobody said: empty thinking, suggested prompts, warm-ups; say whether it is one of these last.
 
-        What an agent was asked, which its parent's transcript repeats, neither begins nor ends a
-        warm-up of the parent.
+        What an agent was asked, which its parent's transcript repeats, neither begins nor ends one of the parent.
         """
         heard = []
         for block in blocks:
@@ -277,14 +284,14 @@ class Reader:
                     self.noise["empty_thinking"] += 1
                 continue
             if block.kind is Kind.PROMPT and is_own:
-                self._is_warmup = block.text.strip() == WARMUP
-            if self._is_warmup:
+                is_warmup = block.text.strip() == WARMUP
+            if is_warmup:
                 self.noise["warmup"] += 1
             elif self._is_suggestion:
                 self.noise["prompt_suggestion"] += 1
             else:
                 heard.append(block)
-        return heard
+        return heard, is_warmup
 
     def _note(self, number: int, envelope: Envelope, context: Context, session: str, agent: str | None) -> None:
         """Gather what any record tells of its session: where it ran, its slug, what it was forked from."""
