@@ -15,7 +15,7 @@ INSTRUCTION = (
     "Your task is to create a detailed summary of the conversation so far, paying close attention to the user's "
     "explicit requests and your previous actions."
 )
-NAMED = ("last", "missing", "recent", "missing", "last")  # by a boundary; FORMAT section 6 has 92 of 230 missing
+NAMED = ("last", "missing", "recent", "missing", "recent")  # by a boundary; FORMAT section 6 has 92 of 230 missing
 CROSSING_EVERY = 6
 
 
@@ -122,7 +122,7 @@ def _logical_parent(conversation: Conversation) -> str | None:
         conversation.last = named
         abandoned.line = conversation.lines
         return named
-    form = NAMED[world.boundaries % len(NAMED)]
+    form = NAMED[(world.boundaries - world.crossings) % len(NAMED)]
     if form == "recent" and len(conversation.recent) == RECENT:
         return conversation.recent[0]
     return world.uuid() if form == "missing" else conversation.last

@@ -53,7 +53,7 @@ def open_turn(conversation: Conversation) -> None:
 def asked(conversation: Conversation) -> str:
     """Return something a person would type."""
     text = conversation.text
-    return text.prose("ask", conversation.language, text.size(200, 1.85, 40_000))
+    return text.prose("ask", conversation.language, text.size(180, 2.1, 60_000))
 
 
 def interrupt(conversation: Conversation, tool: bool = False) -> None:

@@ -52,6 +52,7 @@ class Text:
         self._prose = {
             "ask": self._reel(words.ASKS, " ", REEL_CHARS),
             "answer": self._reel(words.ANSWERS, " ", REEL_CHARS),
+            "narration": self._reel(words.NARRATIONS, " ", REEL_CHARS),
             "thought": self._reel(words.THOUGHTS, " ", REEL_CHARS),
         }
         self._foreign = {name: self._reel(rows, " ", SHORT_REEL_CHARS) for name, rows in LANGUAGES.items()}
@@ -66,7 +67,7 @@ class Text:
         self._base64 = base64.b64encode(rng.randbytes(BASE64_BYTES)).decode()
 
     def prose(self, voice: str, language: str, chars: int) -> str:
-        """Return talk of one voice (ask, answer, thought); other languages have one voice for all."""
+        """Return talk of one voice (ask, answer, narration, thought); other languages have one voice for all."""
         reel = self._prose[voice] if language == "en" else self._foreign[language]
         text = reel.cut(self.rng, chars if language == "en" else chars // 2)
         self.said[language] += len(text)

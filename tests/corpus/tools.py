@@ -230,7 +230,7 @@ def _bash_outcome(output: str) -> Record:
 
 
 def _size(conversation: Conversation) -> int:
-    return conversation.text.size(560, 2.0, 40_000)
+    return conversation.text.size(620, 2.2, 36_000)
 
 
 def _name(conversation: Conversation) -> str:

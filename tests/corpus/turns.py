@@ -31,7 +31,7 @@ def work(conversation: Conversation, limit: int) -> None:
     world = conversation.world
     while world.chance(0.87) and conversation.bytes < limit:
         respond(conversation)
-    answer = conversation.text.prose("answer", conversation.language, conversation.text.size(330, 1.4, 16_000))
+    answer = conversation.text.prose("answer", conversation.language, conversation.text.size(220, 1.9, 100_000))
     conversation.response([{"type": "text", "text": answer}])
     _close(conversation)
 
@@ -43,7 +43,7 @@ def respond(conversation: Conversation) -> None:
     if world.chance(0.32):
         blocks.append(_thinking(conversation))
     if world.chance(0.4):
-        said = conversation.text.prose("answer", conversation.language, conversation.text.size(90, 1.3, 9_000))
+        said = conversation.text.prose("narration", conversation.language, conversation.text.size(30, 1.2, 600))
         blocks.append({"type": "text", "text": said})
     roll = world.rng.random()
     uses = [tools.choose(conversation) for _ in range(1 if roll < 0.75 else 2 if roll < 0.92 else 3)]
@@ -111,7 +111,7 @@ def _thinking(conversation: Conversation) -> Record:
     text = conversation.text
     thought = ""
     if conversation.quiet or not conversation.world.chance(0.28):
-        thought = text.prose("thought", conversation.language, text.size(210, 1.4, 9_000))
+        thought = text.prose("thought", conversation.language, text.size(170, 1.7, 40_000))
     return {"type": "thinking", "thinking": thought, "signature": text.base64(text.size(700, 0.6, 4_000))}
 
 

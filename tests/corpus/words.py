@@ -78,6 +78,21 @@ ANSWERS = (
     "Two things remain: the flaky test in {p} and the missing translation for {i}.",
     "Here the time zone matters: {i} uses local time while {j} expects UTC.",
 )
+# What is said between two calls; most of what is said at all is of this kind.
+NARRATIONS = (
+    "Let me check {p}.",
+    "Now I'll look at {i}.",
+    "Let me run the tests for {i} again.",
+    "Now the callers of {j}:",
+    "I'll update {i} to use {j}.",
+    "Next, {p}.",
+    "Let me see how {i} is called.",
+    "Good. Now {j}.",
+    "That passes. Let me also check {j}.",
+    "Let me search for {e} in the logs.",
+    "I'll fix {i} first.",
+    "Now let me verify with {t} {v}:",
+)
 THOUGHTS = (
     "The user wants {i} to be faster, so I should measure before touching {j}.",
     "If {t} holds the lock while {i} waits, then {e} would follow.",
