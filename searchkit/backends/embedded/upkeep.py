@@ -34,19 +34,21 @@ LOOSE_SHARE = 1 / 64
 KEPT_SECONDS = 60.0
 
 
-def tidy(table: "Table", is_thorough: bool = False, is_end: bool = False) -> None:
-    """Join what lies apart, bring indexes up to date, and clear what nobody reads any more, where it is due.
+def tidy(table: "Table", is_thorough: bool = False, is_end: bool = False) -> bool:
+    """Join what lies apart, bring indexes up to date, and clear what nobody reads any more; say whether it was due.
 
     Thorough means now, and that nothing that was removed stays on the disk. At the end of a run it is due sooner.
     """
     if is_thorough:
         _rewrite(table)
     is_outgrown = _is_index_outgrown(table, GROWTH_AT_END if is_end else GROWTH)
-    if is_thorough or is_outgrown or apart(table) >= APART or (is_end and _is_loose(table)):
-        if is_outgrown:
-            _drop_indexes(table)
-        optimize(table, timedelta(milliseconds=1) if is_thorough else timedelta(seconds=KEPT_SECONDS))
-        _make_indexes(table)
+    if not (is_thorough or is_outgrown or apart(table) >= APART or (is_end and _is_loose(table))):
+        return False
+    if is_outgrown:
+        _drop_indexes(table)
+    optimize(table, timedelta(milliseconds=1) if is_thorough else timedelta(seconds=KEPT_SECONDS))
+    _make_indexes(table)
+    return True
 
 
 def index(table: "Table") -> "IndexConfig | None":

@@ -39,6 +39,9 @@ REFINED = 3
 PARTITIONS = 64
 # Where a filter leaves so few rows, they are all compared: exact, and no slower.
 FEW_ROWS = 10_000
+# Lance reads up to 2 GB ahead of what it works on. With this it holds 120 MB instead of 240 while it makes an index
+# of 260,000 rows, and 80 instead of 220 while it joins them, as fast.
+READ_AHEAD_BYTES = 32 << 20
 HINT = "run: searchkit index, which makes the vectors anew and touches nothing else"
 # Damage that Lance does not expect, such as a manifest without its last bytes, ends in one of these.
 _PANICS = ("PanicException", "RustPanic")
@@ -52,11 +55,8 @@ class Vectors:
         """Open the table `name` in `directory` where it is there."""
         self._path = table_path(directory, name)
         self.name = name
-        self._opened: Table | None = None
         self._seen: _Known | None = None
-        with private(), self._reading():
-            # Whoever reads sees what was written last.
-            self._store = _lancedb().connect(directory, read_consistency_interval=timedelta(0))
+        self._connect()
 
     def check(self) -> None:
         """Raise unless all rows can be read."""
@@ -131,7 +131,17 @@ class Vectors:
         if self._table is None:
             return
         with self._writing():
-            upkeep.tidy(self._table, is_thorough, is_end)
+            if upkeep.tidy(self._table, is_thorough, is_end):
+                # What Lance remembers of indexes that are no more it forgets only with the connection: 2 kB for
+                # each row that is added to 200,000.
+                self._connect()
+
+    def _connect(self) -> None:
+        """Open the directory, anew where it is open."""
+        self._opened: Table | None = None
+        with private(), self._reading():
+            # Whoever reads sees what was written last.
+            self._store = _lancedb().connect(self._path.parent, read_consistency_interval=timedelta(0))
 
     @property
     def _table(self) -> "Table | None":
@@ -241,6 +251,7 @@ def _lancedb() -> ModuleType:
     """Import Lance, which takes seconds, half of them for a client of a service that nobody asks."""
     # It writes to stderr what only its makers understand ("partition 47 is empty"), unless told when it is loaded.
     os.environ.setdefault("LANCEDB_LOG", "error")
+    os.environ.setdefault("LANCE_DEFAULT_IO_BUFFER_SIZE", str(READ_AHEAD_BYTES))
     import lancedb
 
     return lancedb
