@@ -16,8 +16,9 @@ BATCH_PARTS = 1024
 SMALL_BATCH_PARTS = 64
 # Of a call, what says most stands first: vectors of so much of it gave 3.4 points of nDCG@10 on labelled questions.
 CALL_CHARACTERS = 300
-# More than the model reads of any text.
-MOST_CHARACTERS = 4_000
+# And so much of anything else is as good as all that the model reads. On labelled questions hit@10 and MRR are the same
+# from here on (93.3, 67.7; with 600 characters 91.7, 67.0), and it takes a fifth less time.
+TEXT_CHARACTERS = 700
 
 
 def embed(
@@ -59,5 +60,5 @@ def _vectors(parts: Mapping[int, Stored], embedder: Embedder) -> list[Vector]:
 
 
 def _text(stored: Stored) -> str:
-    most = CALL_CHARACTERS if stored.part.call else MOST_CHARACTERS
+    most = CALL_CHARACTERS if stored.part.call else TEXT_CHARACTERS
     return stored.part.text[:most]
