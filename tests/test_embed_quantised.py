@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from searchkit.embed.arithmetic import Array, Floats
+from searchkit.embed.arithmetic import Array, Dense, Floats
 from searchkit.embed.bert import INPUT
 from searchkit.embed.onnx import Graph
 from searchkit.embed.quantised import Bytes
@@ -16,7 +16,7 @@ TOKENS, WIDTH, OUT = 200, 64, 48
 NUMBERS = np.random.default_rng(7)
 MATRIX = NUMBERS.standard_normal((WIDTH, OUT)).astype(np.float32)
 BIAS = NUMBERS.standard_normal(OUT).astype(np.float32)
-Multiply = Callable[[Graph, str, Array, Array], str]
+Multiply = Callable[[Graph, str, Dense], list[str] | str]
 
 
 @pytest.fixture
@@ -29,7 +29,8 @@ def run(tokens: Array, multiply: Multiply) -> list[Array]:
     """Return what a graph of one product tells, the product last."""
     graph = Graph()
     rows = graph.node("Squeeze", Floats().look_up(graph, tokens, INPUT), graph.constant(np.array([0])))
-    graph.tell(multiply(graph, rows, MATRIX, BIAS), ("tokens", OUT))
+    product = multiply(graph, rows, (MATRIX, BIAS))
+    graph.tell(product if isinstance(product, str) else product[0], ("tokens", OUT))
     return Encoder(graph.encoded(INPUT)).told([range(len(tokens))])
 
 
@@ -110,9 +111,25 @@ def test_products_ask_for_their_ranges_in_turn(tokens: Array) -> None:
     near = Range(lowest=tokens.min(axis=0), highest=tokens.max(axis=0))
     arithmetic = Bytes([wide, near])
 
-    def second(graph: Graph, rows: str, matrix: Array, bias: Array) -> str:
-        arithmetic.multiply(graph, rows, matrix, bias)
-        arithmetic.multiply_activated(graph, rows, matrix, bias)
-        return arithmetic.multiply(graph, rows, matrix, bias)
+    def second(graph: Graph, rows: str, by: Dense) -> list[str]:
+        arithmetic.multiply(graph, rows, by)
+        arithmetic.multiply_activated(graph, rows, by)
+        return arithmetic.multiply(graph, rows, by)
 
     assert error(tokens, run(tokens, second)[-1]) < 0.02
+
+
+def test_products_of_the_same_tokens_share_a_range(tokens: Array) -> None:
+    """By whatever matrix tokens are multiplied, their range is told and asked for once."""
+    twice = (MATRIX * 2, BIAS)
+
+    def observed(graph: Graph, rows: str, by: Dense) -> list[str]:
+        return Observing().multiply(graph, rows, by, twice)
+
+    known = ranges([run(tokens, observed)[:-1]])
+
+    def doubled(graph: Graph, rows: str, by: Dense) -> str:
+        return Bytes(known).multiply(graph, rows, by, twice)[1]
+
+    assert len(known) == 1
+    assert error(tokens * 2, run(tokens, doubled)[-1]) < 0.02

@@ -8,6 +8,8 @@ from numpy.typing import NDArray
 from searchkit.embed.onnx import Graph
 
 Array = NDArray[np.float32]
+# A matrix by which rows are multiplied, and the bias that is added to each product.
+Dense = tuple[Array, Array]
 
 
 class Arithmetic(Protocol):
@@ -19,12 +21,12 @@ class Arithmetic(Protocol):
         """Take rows of a table by their numbers."""
         ...
 
-    def multiply(self, graph: Graph, tokens: str, matrix: Array, bias: Array) -> str:
-        """Multiply tokens, a row each, by a matrix, and add a bias to each."""
+    def multiply(self, graph: Graph, tokens: str, *by: Dense) -> list[str]:
+        """Multiply the same tokens, a row each, by several matrices."""
         ...
 
-    def multiply_activated(self, graph: Graph, tokens: str, matrix: Array, bias: Array) -> str:
-        """Do the same with what a GELU has let through: hardly anything below zero, and now and then a giant."""
+    def multiply_activated(self, graph: Graph, tokens: str, by: Dense) -> str:
+        """Do so by one, with what a GELU has let through: hardly anything below zero, and now and then a giant."""
         ...
 
 
@@ -37,10 +39,11 @@ class Floats:
         """Take rows of a table by their numbers."""
         return graph.node("Gather", graph.constant(table), numbers)
 
-    def multiply(self, graph: Graph, tokens: str, matrix: Array, bias: Array) -> str:
-        """Multiply tokens by a matrix, and add a bias to each."""
-        return graph.node("Add", graph.node("MatMul", tokens, graph.constant(matrix)), graph.constant(bias))
+    def multiply(self, graph: Graph, tokens: str, *by: Dense) -> list[str]:
+        """Multiply the same tokens by several matrices."""
+        return [self.multiply_activated(graph, tokens, one) for one in by]
 
-    def multiply_activated(self, graph: Graph, tokens: str, matrix: Array, bias: Array) -> str:
-        """Do the same: floats need not know what they multiply."""
-        return self.multiply(graph, tokens, matrix, bias)
+    def multiply_activated(self, graph: Graph, tokens: str, by: Dense) -> str:
+        """Multiply by one matrix; floats need not know what they multiply."""
+        matrix, bias = by
+        return graph.node("Add", graph.node("MatMul", tokens, graph.constant(matrix)), graph.constant(bias))

@@ -10,11 +10,11 @@ from typing import Literal
 import msgspec
 import numpy as np
 
-from searchkit.embed.arithmetic import Arithmetic, Array
+from searchkit.embed.arithmetic import Arithmetic, Array, Dense
 from searchkit.embed.onnx import Graph
 
 # Raised whenever the same weights would make another graph.
-VERSION = 2
+VERSION = 3
 INPUT = "tokens"
 
 
@@ -71,23 +71,20 @@ class _Drawing:
 
     def _attended(self, tokens: str, name: str) -> str:
         roles = [self._dense(f"{name}.self.{role}") for role in ("query", "key", "value")]
-        matrix = np.concatenate([matrix for matrix, _ in roles], axis=1)
-        bias = np.concatenate([bias for _, bias in roles])
-        product = self._arithmetic.multiply(self._graph, tokens, matrix, bias)
         queries_keys_values = [
-            self._graph.node("Reshape", each, self._as_texts)
-            for each in self._graph.nodes("Split", product, outputs=len(roles), axis=-1)
+            self._graph.node("Reshape", product, self._as_texts)
+            for product in self._arithmetic.multiply(self._graph, tokens, *roles)
         ]
         heads = self._shape.num_attention_heads
         context = self._graph.node("MultiHeadAttention", *queries_keys_values, num_heads=heads)
         found = self._graph.node("Reshape", context, self._as_rows)
-        product = self._arithmetic.multiply(self._graph, found, *self._dense(f"{name}.output.dense"))
+        [product] = self._arithmetic.multiply(self._graph, found, self._dense(f"{name}.output.dense"))
         return self._added(tokens, product, f"{name}.output.LayerNorm")
 
     def _transformed(self, tokens: str, name: str) -> str:
-        inner = self._arithmetic.multiply(self._graph, tokens, *self._dense(f"{name}.intermediate.dense"))
+        [inner] = self._arithmetic.multiply(self._graph, tokens, self._dense(f"{name}.intermediate.dense"))
         activated = self._graph.node("Gelu", inner)
-        product = self._arithmetic.multiply_activated(self._graph, activated, *self._dense(f"{name}.output.dense"))
+        product = self._arithmetic.multiply_activated(self._graph, activated, self._dense(f"{name}.output.dense"))
         return self._added(tokens, product, f"{name}.output.LayerNorm")
 
     def _added(self, tokens: str, product: str, name: str) -> str:
@@ -105,13 +102,9 @@ class _Drawing:
         means = self._graph.node("ReduceMean", texts, axes=[1], keepdims=0)
         return self._graph.node("LpNormalization", means, axis=-1, p=2)
 
-    def _dense(self, name: str) -> tuple[Array, Array]:
-        """Return a matrix and the bias that is added to its products."""
-        return self._matrix(name), self._weights[f"{name}.bias"]
-
-    def _matrix(self, name: str) -> Array:
-        """Return a matrix by which rows are multiplied from the right; PyTorch keeps it the other way round."""
-        return np.ascontiguousarray(self._weights[f"{name}.weight"].T)
+    def _dense(self, name: str) -> Dense:
+        """Return a matrix by which rows are multiplied from the right, which PyTorch keeps the other way round."""
+        return np.ascontiguousarray(self._weights[f"{name}.weight"].T), self._weights[f"{name}.bias"]
 
     def _numbers(self, *numbers: int) -> str:
         return self._graph.constant(np.array(numbers, np.int64))

@@ -43,17 +43,13 @@ class Graph:
 
     def node(self, operator: str, *inputs: str, **attributes: Attribute) -> str:
         """Add a node with one output."""
-        return self.nodes(operator, *inputs, outputs=1, **attributes)[0]
-
-    def nodes(self, operator: str, *inputs: str, outputs: int, **attributes: Attribute) -> list[str]:
-        """Add a node with several outputs."""
-        names = [self._name() for _ in range(outputs)]
-        encoded = [_field(1, name) for name in inputs] + [_field(2, name) for name in names] + [_field(4, operator)]
+        output = self._name()
+        encoded = [*(_field(1, name) for name in inputs), _field(2, output), _field(4, operator)]
         encoded += [_field(5, _attribute(name, value)) for name, value in attributes.items()]
         if operator in OWN_OPERATORS:
             encoded.append(_field(7, OWN_DOMAIN))
         self._nodes.append(b"".join(encoded))
-        return names
+        return output
 
     def tell(self, name: str, dimensions: Sequence[int | str]) -> None:
         """Let floats be an output of the graph; a dimension with a name may have any size."""

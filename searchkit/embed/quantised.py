@@ -12,7 +12,7 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from searchkit.embed.arithmetic import Array
+from searchkit.embed.arithmetic import Array, Dense
 from searchkit.embed.onnx import Graph
 from searchkit.embed.ranges import Range
 
@@ -43,28 +43,35 @@ class Bytes:
         found = graph.node("Cast", graph.node("Gather", graph.constant(rows), numbers), to=1)
         return graph.node("Mul", found, graph.node("Gather", graph.constant(scales), numbers))
 
-    def multiply(self, graph: Graph, tokens: str, matrix: Array, bias: Array) -> str:
-        """Multiply what keeps within the next range."""
+    def multiply(self, graph: Graph, tokens: str, *by: Dense) -> list[str]:
+        """Multiply what keeps within the next range; it is brought into bytes once for all matrices."""
         usual = next(self._ranges)
         even = _roots(usual)
         lowest, highest = float((usual.lowest / even).min()), float((usual.highest / even).max())
         scale = np.float32(max(highest - lowest, LEAST) / MOST)
         zero = graph.constant(np.uint8(round(-lowest / float(scale))))
         evened = graph.node("Mul", tokens, graph.constant(1 / even))
-        weights, scales = _quantised(matrix * even[:, np.newaxis], axis=0)
-        return graph.node(
-            "MatMulIntegerToFloat",
-            graph.node("QuantizeLinear", evened, graph.constant(scale), zero),
-            graph.constant(weights),
-            graph.constant(scale),
-            graph.constant(scales.reshape(-1)),
-            zero,
-            graph.constant(np.zeros(len(bias), np.int8)),
-            graph.constant(bias),
-        )
+        in_bytes = graph.node("QuantizeLinear", evened, graph.constant(scale), zero)
+        products = []
+        for matrix, bias in by:
+            weights, scales = _quantised(matrix * even[:, np.newaxis], axis=0)
+            products.append(
+                graph.node(
+                    "MatMulIntegerToFloat",
+                    in_bytes,
+                    graph.constant(weights),
+                    graph.constant(scale),
+                    graph.constant(scales.reshape(-1)),
+                    zero,
+                    graph.constant(np.zeros(len(bias), np.int8)),
+                    graph.constant(bias),
+                )
+            )
+        return products
 
-    def multiply_activated(self, graph: Graph, tokens: str, matrix: Array, bias: Array) -> str:
+    def multiply_activated(self, graph: Graph, tokens: str, by: Dense) -> str:
         """Multiply with a scale for each token."""
+        matrix, bias = by
         highest = graph.node("ReduceMax", tokens, axes=[1], keepdims=1)
         needed = graph.node("Mul", highest, graph.constant(np.float32(1 / (MOST - ACTIVATED_ZERO))))
         # The scales, as a column and as a list.

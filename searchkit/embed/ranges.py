@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 import msgspec
 import numpy as np
 
-from searchkit.embed.arithmetic import Array, Floats
+from searchkit.embed.arithmetic import Array, Dense, Floats
 from searchkit.embed.onnx import Graph
 
 # Texts that were not looked at get a little larger: without this, a text in another script than all that were
@@ -21,17 +21,14 @@ class Range(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Observing(Floats):
-    """Floats, in a graph that also tells the ranges of what it multiplies, two outputs for each product."""
+    """Floats, in a graph that also tells the ranges of what it multiplies, two outputs each time."""
 
-    def multiply(self, graph: Graph, tokens: str, matrix: Array, bias: Array) -> str:
-        """Multiply, and tell the ranges of the tokens."""
+    def multiply(self, graph: Graph, tokens: str, *by: Dense) -> list[str]:
+        """Multiply, and tell the ranges of the tokens; activated ones bring theirs along, each its own."""
+        columns = len(by[0][0])
         for operator in ("ReduceMin", "ReduceMax"):
-            graph.tell(graph.node(operator, tokens, axes=[0], keepdims=0), (len(matrix),))
-        return super().multiply(graph, tokens, matrix, bias)
-
-    def multiply_activated(self, graph: Graph, tokens: str, matrix: Array, bias: Array) -> str:
-        """Multiply, and tell nothing: each token brings its range along."""
-        return super().multiply(graph, tokens, matrix, bias)
+            graph.tell(graph.node(operator, tokens, axes=[0], keepdims=0), (columns,))
+        return super().multiply(graph, tokens, *by)
 
 
 def ranges(told: Iterable[Sequence[Array]]) -> list[Range]:
