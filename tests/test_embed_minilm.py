@@ -141,7 +141,7 @@ def test_failure_in_a_batch_ends_all_of_them(model: MiniLM) -> None:
     rows = [[101, 10**6, 102], [101, 2054, 102], [101, 2054, 2003, 102]]
 
     with pytest.raises(ModelDamaged):
-        model._encoder.vectors(rows, cores=2)
+        list(model._encoder.vectors_beside(enumerate(rows), cores=2, is_background=False))
 
     assert threads == threading.active_count()
 

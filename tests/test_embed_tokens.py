@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tokenizers import Tokenizer
 
 from searchkit.embed import weights
-from searchkit.embed.batches import BATCH_TOKENS, batches
+from searchkit.embed.batches import BATCH_TOKENS, CHOICE_ROWS, batches
 from searchkit.embed.tokens import Tokens, encodable
 
 MAX_TOKENS = 16
@@ -68,11 +68,21 @@ def test_halves_of_characters_are_joined_or_replaced(text: str, expected: str) -
     assert expected == encodable(text)
 
 
-@given(lengths=st.lists(st.integers(0, 300), max_size=200))
+@given(lengths=st.lists(st.integers(0, 300), max_size=2 * CHOICE_ROWS))
 def test_batches_hold_every_text_once(lengths: list[int]) -> None:
     """Every text with tokens is in one batch, with others of its length, and no batch is too large."""
-    made = list(batches(lengths))
+    made = list(batches((number, [1] * length) for number, length in enumerate(lengths)))
 
     assert sorted(number for number, length in enumerate(lengths) if length) == sorted(chain(*made))
     assert all(len({lengths[number] for number in batch}) == 1 for batch in made)
+    assert all([1] * lengths[number] == row for batch in made for number, row in batch.items())
     assert all(len(batch) == 1 or sum(lengths[number] for number in batch) <= BATCH_TOKENS for batch in made)
+
+
+def test_batches_read_no_further_than_they_need() -> None:
+    """The first batch is there before the texts behind its choice are made into tokens."""
+    rows = iter([(number, [1, 2, 3]) for number in range(CHOICE_ROWS + 5)])
+
+    next(batches(rows))
+
+    assert 5 == len(list(rows))

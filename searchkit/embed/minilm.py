@@ -16,7 +16,7 @@ from searchkit.errors import ModelDamaged
 NAME = "all-MiniLM-L6-v2"
 # What the model was made for; it reads no more in sentence-transformers either.
 MAX_TOKENS = 256
-# So many texts are tokenised and sorted at a time, which bounds the memory for any number of them.
+# So many texts are taken at a time, which bounds the memory for any number of them.
 WINDOW_TEXTS = 1024
 
 
@@ -45,11 +45,14 @@ class MiniLM:
 
     def embed(self, texts: Sequence[str], /) -> Vectors:
         """Return a unit vector for each text that may be found."""
-        found = [np.zeros((0, self.identity.dimension), np.float32)]
+        found = np.zeros((len(texts), self.identity.dimension), np.float32)
         for begin in range(0, len(texts), WINDOW_TEXTS):
-            rows = [self._tokens.numbers(text) for text in texts[begin : begin + WINDOW_TEXTS]]
-            found.append(self._encoder.vectors(rows, self._cores, self._is_background))
-        return np.concatenate(found)
+            window = range(begin, min(begin + WINDOW_TEXTS, len(texts)))
+            longest_first = sorted(window, key=lambda number: -len(texts[number]))
+            rows = ((number, self._tokens.numbers(texts[number])) for number in longest_first)
+            for numbers, vectors in self._encoder.vectors_beside(rows, self._cores, self._is_background):
+                found[numbers] = vectors
+        return found
 
     def embed_query(self, text: str, /) -> Vector:
         """Return the unit vector of a question, made in the calling thread, which never steps back."""

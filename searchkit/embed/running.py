@@ -3,7 +3,7 @@
 import os
 import platform
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -12,7 +12,7 @@ from onnxruntime.capi import onnxruntime_pybind11_state as failures
 
 from searchkit.embed.arithmetic import Array
 from searchkit.embed.base import Vectors
-from searchkit.embed.batches import batches
+from searchkit.embed.batches import Row, batches
 from searchkit.embed.bert import INPUT, VERSION
 from searchkit.embed.weights import REINSTALL
 from searchkit.errors import ModelDamaged
@@ -54,20 +54,28 @@ class Encoder:
             raise ModelDamaged(f"onnxruntime cannot open the model: {error}", REINSTALL) from error
         self.dimension = int(self._session.get_outputs()[-1].shape[-1])
 
-    def vectors(self, rows: Sequence[Sequence[int]], cores: int = 1, is_background: bool = False) -> Vectors:
+    def vectors(self, rows: Sequence[Row]) -> Vectors:
         """Return a unit vector for each row of tokens; the zero vector for a row of none."""
         found = np.zeros((len(rows), self.dimension), np.float32)
-        together = list(batches([len(row) for row in rows]))
-        made = (
-            self._made_beside(rows, together, cores, is_background)
-            if is_background or (cores > 1 and len(together) > 1)
-            else (self._made(rows, numbers) for numbers in together)
-        )
-        for numbers, vectors in zip(together, made, strict=True):
+        for numbers, vectors in map(self._made, batches(enumerate(rows))):
             found[numbers] = vectors
         return found
 
-    def told(self, rows: Sequence[Sequence[int]]) -> list[Array]:
+    def vectors_beside(
+        self, rows: Iterable[tuple[int, Row]], cores: int, is_background: bool
+    ) -> Iterator[tuple[list[int], Vectors]]:
+        """Yield numbers of rows with their vectors, made in threads of which none is left at the end.
+
+        Rows are read in the calling thread, and what is read of them is already worked on.
+        """
+        pool = ThreadPoolExecutor(cores, initializer=step_back if is_background else None)
+        try:
+            yield from pool.map(self._made, batches(rows))
+        finally:
+            # Whoever interrupts waits for the batches that run, not for those that were to come.
+            pool.shutdown(cancel_futures=True)
+
+    def told(self, rows: Sequence[Row]) -> list[Array]:
         """Return all that the graph tells of rows of one length; their vectors come last."""
         try:
             told: list[Array] = self._session.run(None, {INPUT: np.array(rows, np.int64)})
@@ -75,20 +83,8 @@ class Encoder:
             raise ModelDamaged(f"onnxruntime cannot run the model: {error}", REINSTALL) from error
         return told
 
-    def _made(self, rows: Sequence[Sequence[int]], numbers: Sequence[int]) -> Vectors:
-        vectors: Vectors = self.told([rows[number] for number in numbers])[-1]
-        return vectors
-
-    def _made_beside(
-        self, rows: Sequence[Sequence[int]], together: Sequence[Sequence[int]], cores: int, is_background: bool
-    ) -> Iterator[Vectors]:
-        """Make the vectors of all batches in threads that end with them."""
-        pool = ThreadPoolExecutor(cores, initializer=step_back if is_background else None)
-        try:
-            yield from pool.map(lambda numbers: self._made(rows, numbers), together)
-        finally:
-            # Whoever interrupts waits for the batches that run, not for those that were to come.
-            pool.shutdown(cancel_futures=True)
+    def _made(self, batch: Mapping[int, Row]) -> tuple[list[int], Vectors]:
+        return list(batch), self.told(list(batch.values()))[-1]
 
 
 def cores_to_use() -> int:
