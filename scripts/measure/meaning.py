@@ -56,7 +56,10 @@ def main() -> None:
     from searchkit import Engine
     from searchkit.backends.embedded import open_to_write
     from searchkit.embedding import embed
+    from searchkit.heap import give_back
 
+    # As `searchkit index` does.
+    give_back()
     shares = [0.0]
 
     def note(done: int, left: int) -> None:
