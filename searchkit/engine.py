@@ -158,8 +158,12 @@ class Engine:
         return replace(found, unjudged=unjudged)
 
     def asks_meaning(self, query: Query, mode: Mode, order: Order) -> bool:
-        """Say whether a search would ask for meaning, for which a model is loaded."""
-        return channels.is_meaning_asked(query, mode, order) and (mode is Mode.SEMANTIC or self.has_vectors())
+        """Say whether a search would ask for meaning, for which a model is loaded.
+
+        Where the model is not installed it does, in vain, so that the answer says so.
+        """
+        is_possible = mode is Mode.SEMANTIC or self.has_vectors() or not self._models.is_installed()
+        return channels.is_meaning_asked(query, mode, order) and is_possible
 
     def context(
         self,
@@ -357,9 +361,9 @@ class Engine:
 
     def _question(self, query: Query) -> "Values":
         """Return the vector of the words of a question."""
+        model = self.embedder()
         if not self.has_vectors():
             raise UsageError("there are no vectors yet, so nothing can be found by meaning", "run: searchkit index")
-        model = self.embedder()
         self._open().adopt(model.identity)
         return model.embed_query(query.wanted)
 

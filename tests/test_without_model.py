@@ -64,6 +64,21 @@ def test_words_answer_where_the_model_is_not_installed(arguments: list[str], mon
     assert done.out
 
 
+@pytest.mark.usefixtures("run")
+@pytest.mark.parametrize("mode", ["hybrid", "semantic"])
+def test_model_that_never_was_there(home: Home, mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An index that was made without it has no vectors; a search still says why, and not to make what cannot be."""
+    monkeypatch.setenv("SEARCHKIT_NO_VECTORS", "")
+    home.session(SESSION).prompt("the clock of the server is late")
+    without_model(["index"])
+
+    done = without_model(["search", "clock", "--mode", mode])
+
+    assert (0 if mode == "hybrid" else 2) == done.status
+    assert "pip install" in done.err
+    assert "searchkit index" not in done.err
+
+
 @pytest.mark.usefixtures("index")
 @pytest.mark.parametrize("arguments", OTHERS, ids=" ".join)
 def test_other_commands_need_no_model(arguments: list[str], monkeypatch: pytest.MonkeyPatch) -> None:

