@@ -11,6 +11,7 @@ import pytest
 
 from searchkit import Engine
 from searchkit.backends.embedded import layout
+from searchkit.backends.embedded.lock import writing
 from searchkit.resident import client, control, place
 from tests.resident.residence import SECONDS_FOR_ANYTHING, SESSION, Residence, wait_for
 
@@ -74,8 +75,9 @@ def remove_index(index: Path) -> None:
 
 
 def change_format(index: Path) -> None:
-    """Let another version of searchkit build the index anew."""
-    layout.write_private(index / layout.MANIFEST, json.dumps({"format": layout.FORMAT + 1}).encode())
+    """Let another version of searchkit build the index anew; like any writer it is alone."""
+    with writing(index / layout.LOCK, wait=True):
+        layout.write_private(index / layout.MANIFEST, json.dumps({"format": layout.FORMAT + 1}).encode())
 
 
 @pytest.mark.parametrize("happens", [remove_socket, remove_index, change_format])

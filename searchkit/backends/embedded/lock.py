@@ -17,31 +17,54 @@ RETRY_SECONDS = 0.2
 @contextmanager
 def writing(path: Path, wait: bool, on_wait: Callable[[str], None] = lambda holder: None) -> Iterator[None]:
     """Hold the lock while the block runs; tell who holds it, and wait for him or leave."""
+    while True:
+        with _opened(path) as descriptor:
+            _lock(descriptor, wait, on_wait)
+            # Its directory may have been moved away meanwhile, and somebody else may write where it was.
+            if _is_there(descriptor, path):
+                _sign(descriptor)
+                yield
+                os.ftruncate(descriptor, 0)
+                return
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[int]:
     try:
         descriptor = os.open(path, os.O_CREAT | os.O_RDWR, 0o600)
     except OSError as error:
         raise IndexUnwritable(f"cannot open {path}: {error.strerror}", "give yourself permission there") from error
     try:
-        has_told = False
-        while not try_lock(descriptor):
-            holder = _holder(descriptor)
-            if not wait:
-                raise IndexBusy(f"the index is being written by {holder}", "wait for it, or leave out --no-wait")
-            if not has_told:
-                on_wait(holder)
-                has_told = True
-            time.sleep(RETRY_SECONDS)
-        # Whoever only reads the index does not wait for this.
-        import socket
-
-        since = datetime.now().astimezone().isoformat(timespec="seconds")
-        os.ftruncate(descriptor, 0)
-        os.pwrite(descriptor, f"process {os.getpid()} on {socket.gethostname()} since {since}".encode(), 0)
-        yield
-        os.ftruncate(descriptor, 0)
+        yield descriptor
     finally:
         os.close(descriptor)
 
 
-def _holder(descriptor: int) -> str:
-    return os.pread(descriptor, 1000, 0).decode("utf-8", "replace") or "another process"
+def _lock(descriptor: int, wait: bool, on_wait: Callable[[str], None]) -> None:
+    has_told = False
+    while not try_lock(descriptor):
+        holder = os.pread(descriptor, 1000, 0).decode("utf-8", "replace") or "another process"
+        if not wait:
+            raise IndexBusy(f"the index is being written by {holder}", "wait for it, or leave out --no-wait")
+        if not has_told:
+            on_wait(holder)
+            has_told = True
+        time.sleep(RETRY_SECONDS)
+
+
+def _is_there(descriptor: int, path: Path) -> bool:
+    """Say whether an open file is the one that its path leads to."""
+    try:
+        return os.path.samestat(os.fstat(descriptor), path.stat())
+    except FileNotFoundError:
+        return False
+
+
+def _sign(descriptor: int) -> None:
+    """Write into the lock who holds it."""
+    # Whoever only reads the index does not wait for this.
+    import socket
+
+    since = datetime.now().astimezone().isoformat(timespec="seconds")
+    os.ftruncate(descriptor, 0)
+    os.pwrite(descriptor, f"process {os.getpid()} on {socket.gethostname()} since {since}".encode(), 0)
