@@ -10,7 +10,7 @@ from searchkit.embed.base import Embedder
 from searchkit.features import feature
 
 # Parts that are embedded and kept together: some seconds of work, so that little is lost by a kill. Texts of one
-# length run together, and the more there are to choose from the faster: 5 % from 512 to this, 10 to 20 % to 2,048.
+# length run together, and among more of them more are alike.
 BATCH_PARTS = 1024
 # Where somebody may come meanwhile who should not wait: a fraction of a second.
 SMALL_BATCH_PARTS = 64
