@@ -6,32 +6,52 @@ sidechains without a name; there a call is known by its prompt.
 
 from collections.abc import Iterable, Mapping, Sequence
 
+import msgspec
+
 from searchkit.backends.base import Backend, Node
 from searchkit.conversations import Agent
 from searchkit.types import Fact, Kind, Part
 
 # The tools that start agents.
-STARTERS = frozenset({"Task", "Agent"})
+STARTERS = frozenset({"Task", "Agent", "Workflow"})
+# What is known of an agent.
+_FACTS = ("agent-type", "call", "description", "parent-agent", "run")
 # Agents that start agents were seen three deep; what is deeper is not told inside what started it.
 MOST_DEPTH = 20
 
 
 def agents_of(backend: Backend, session: str, names: Iterable[str]) -> list[Agent]:
-    """Tell what is known of agents of a session."""
-    facts = [fact for fact in backend.facts(session) if fact.agent is not None]
+    """Tell what is known of agents of a session.
+
+    The agents of a workflow hang from the call that started its run, which is known as an agent's call is.
+    """
+    facts = [fact for fact in backend.facts(session, _FACTS) if fact.agent is not None]
     callers = backend.callers(sorted({fact.value for fact in facts if fact.name == "call"}))
     known: dict[str, list[Fact]] = {}
     for fact in facts:
         known.setdefault(fact.agent or "", []).append(fact)
-    return [_agent(session, name, known.get(name, ()), callers) for name in names]
+    agents = []
+    for name in names:
+        own = known.get(name, [])
+        runs = [one for fact in own if fact.name == "run" for one in known.get(fact.value, ()) if one.name == "call"]
+        agent = _agent(session, name, [*own, *runs], callers)
+        agents.append(agent if agent.caller else _below_parent(backend, agent, own))
+    return agents
 
 
-def started(backend: Backend, nodes: Sequence[Node]) -> dict[str, Agent]:
-    """Return the agents of the sessions that a thread is of, by the calls that started them."""
+def started(backend: Backend, nodes: Sequence[Node], has_inline: bool = True) -> dict[str, list[Agent]]:
+    """Return the agents of the sessions that a thread is of, by the calls that started them; a workflow starts several.
+
+    To look for agents in the session's own file takes all of that; a caller may know that there are none.
+    """
     sessions = {node.session for node in nodes if node.session}
     agents = [agent for session in sessions for agent in agents_of(backend, session, backend.agents(session))]
-    inline = sidechains(backend, backend.transcript(nodes[0].key)).values()
-    return {agent.call: agent for agent in (*inline, *agents) if agent.call}
+    inline = sidechains(backend, backend.transcript(nodes[0].key)).values() if has_inline else ()
+    by_call: dict[str, list[Agent]] = {}
+    for agent in (*inline, *agents):
+        if agent.call:
+            by_call.setdefault(agent.call, []).append(agent)
+    return by_call
 
 
 def strays(backend: Backend, session: str) -> list[Agent]:
@@ -99,6 +119,16 @@ def _agent(session: str, name: str, facts: Sequence[Fact], callers: Mapping[str,
         caller=callers[call] if call else None,
         call=call,
     )
+
+
+def _below_parent(backend: Backend, agent: Agent, facts: Sequence[Fact]) -> Agent:
+    """Hang an agent whose call is not known from the first record of the agent that is known to have started it."""
+    parents = (fact.value for fact in facts if fact.name == "parent-agent" and fact.value != agent.name)
+    for parent in parents:
+        records = own_records(backend, Agent(name=parent, session=agent.session))
+        if records:
+            return msgspec.structs.replace(agent, caller=records[0].uuid)
+    return agent
 
 
 def _inputs(part: Part) -> dict[str, str]:

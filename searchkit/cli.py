@@ -1,5 +1,6 @@
 """The command line: finds the command that is meant, runs it, and turns what goes wrong into words and a status."""
 
+import errno
 import gc
 import logging
 import sys
@@ -14,6 +15,7 @@ from searchkit.commands import INTERRUPTED, WENT_WRONG, NotHere
 from searchkit.commands.audience import audience
 from searchkit.commands.printing import complain, print_json, say
 from searchkit.errors import SearchkitError, UsageError
+from searchkit.gate import safe
 from searchkit.render import json
 
 # Each is a module of searchkit.commands that holds a command of its name.
@@ -25,6 +27,7 @@ COMMANDS = (
     "eval",
     "index",
     "install",
+    "keep",
     "mcp",
     "prune",
     "resume",
@@ -44,11 +47,21 @@ def main() -> NoReturn:
     for stream in (sys.stdout, sys.stderr):
         # Text that the terminal's encoding lacks must not end in a traceback.
         getattr(stream, "reconfigure", lambda **_: None)(errors="replace")
-    logging.basicConfig(format="%(levelname)s: %(message)s", level=logging.WARNING, stream=sys.stderr)
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(Harmless("%(levelname)s: %(message)s"))
+    logging.basicConfig(level=logging.WARNING, handlers=[handler])
     status = run(sys.argv[1:])
     # Python would look through everything once more for garbage, which takes a tenth of the time of a search.
     gc.freeze()
     sys.exit(status)
+
+
+class Harmless(logging.Formatter):
+    """Writes what is logged as text: it names files, whose names may be anything."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the lines of a record."""
+        return safe(super().format(record))
 
 
 def run(arguments: list[str]) -> int:
@@ -70,6 +83,14 @@ def run(arguments: list[str]) -> int:
     except (KeyboardInterrupt, click.Abort):
         say("Interrupted.")
         return INTERRUPTED
+    except OSError as error:
+        # The disk is full, the file system refuses something: nothing that whoever wrote this could mend.
+        failure = SearchkitError(
+            f"{error.filename or 'the file system'}: {error.strerror or error}", _system_hint(error)
+        )
+        if wants_json:
+            print_json(json.error(failure))
+        complain(failure.message, failure.hint)
     except Exception as error:  # the outermost shell: whatever it is, it is not "nothing found"
         failure = SearchkitError(f"{type(error).__name__}: {error}", "this is a fault of searchkit; please report it")
         if wants_json:
@@ -77,6 +98,12 @@ def run(arguments: list[str]) -> int:
         logging.getLogger("searchkit").debug("unexpected", exc_info=True)
         complain(failure.message, failure.hint)
     return WENT_WRONG
+
+
+def _system_hint(error: OSError) -> str:
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return "make room on that disk, then run this again; nothing is lost"
+    return "see whether you may read and write there, then run this again"
 
 
 def _usage(error: click.ClickException) -> list[str]:

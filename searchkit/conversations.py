@@ -132,7 +132,7 @@ class Turn(msgspec.Struct, frozen=True, kw_only=True):
 
     The first turn of an agent asks what its caller wanted. A turn after a compaction begins with the
     summary instead, and what stands before the first prompt has none. Agents and branches are those
-    that were started in the turn.
+    that were started in the turn. `left_out` counts the turns before it that are not told, nor what leads off them.
     """
 
     record: str
@@ -143,6 +143,7 @@ class Turn(msgspec.Struct, frozen=True, kw_only=True):
     is_compacted: bool = False
     agents: "Sequence[Work]" = ()
     branches: "Sequence[Strand]" = ()
+    left_out: int = 0
 
 
 class Strand(msgspec.Struct, frozen=True, kw_only=True):

@@ -5,6 +5,7 @@ index, so methods that need those import them.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, TypeVar
@@ -14,13 +15,25 @@ from msgspec.structs import replace
 from searchkit import channels, config, ids, respell
 from searchkit.backends.base import Order, Reach
 from searchkit.backends.embedded import EmbeddedBackend, layout
-from searchkit.errors import IndexDamaged, IndexMissing, ModelFault, SourceError, UsageError
+from searchkit.errors import (
+    IndexBusy,
+    IndexDamaged,
+    IndexMissing,
+    IndexUnwritable,
+    IndexVersion,
+    ModelFault,
+    SourceError,
+    SourceSilent,
+    UsageError,
+)
 from searchkit.models import Models
 from searchkit.packs import DEFAULT_TOKENS
+from searchkit.patience import Patience
 from searchkit.query import understood
 from searchkit.questions import Condition, Filter, Mode, Query, narrowed, one_of
 from searchkit.recipe import RECIPE, Recipe, trusting
 from searchkit.results import Answer, Status
+from searchkit.retention import Retention
 from searchkit.retrieve import retrieve
 from searchkit.types import Behind, Counts, Figures, Finding, Grouping, Session
 
@@ -31,9 +44,12 @@ if TYPE_CHECKING:
     from searchkit.ingest import Progress, Summary
     from searchkit.packs import Pack
     from searchkit.resume import Resumption
+    from searchkit.sources.claude.source import Survey
 
 
 T = TypeVar("T")
+# Looks at directories that may lie on a dead network: as many as there are engines in the resident process, and one.
+_LOOKS = Patience(4, 10.0)
 # Sessions that a pack may draw on: over the sample five have room in 2,000 tokens, and twenty in 20,000.
 MOST_SESSIONS = 30
 
@@ -85,6 +101,7 @@ class Engine:
         with_vectors: bool = False,
     ) -> "Summary":
         """Bring the index up to date with the roots, and with vectors where they are wanted and can be made."""
+        from searchkit.backends.embedded.catalog import READ_BY
         from searchkit.backends.embedded.opening import open_to_write
         from searchkit.ingest import ingest
         from searchkit.sources.claude import ClaudeSource
@@ -92,9 +109,15 @@ class Engine:
         roots = self.roots
         source = ClaudeSource(roots)
         with open_to_write(self.settings.index, wait, on_wait, is_rebuild) as backend:
-            layout.remember_roots(self.settings.index, roots)
+            backend.remember("roots", [str(root) for root in roots])
+            backend.revise(source.reading)
             summary = ingest(source, backend, on_progress, is_rebuild)
-            return self._with_vectors(backend, summary, on_progress) if with_vectors else summary
+            if with_vectors:
+                summary = self._with_vectors(backend, summary, on_progress)
+            backend.finish_rebuild()
+            if is_rebuild:
+                backend.remember(READ_BY, source.reading.version)
+            return replace(summary, is_outdated=backend.setting(READ_BY) != source.reading.version)
 
     def embed(self, is_enough: Callable[[], bool], wait: bool = True) -> bool:
         """Make vectors that are missing until it is enough; say whether some are missing still.
@@ -155,7 +178,7 @@ class Engine:
             )
 
         found = respell.answered(lambda query: channels.answered(ask, embedded, query, mode), query)
-        return replace(found, unjudged=unjudged)
+        return replace(found, unjudged=unjudged, damage=self._open().damage())
 
     def asks_meaning(self, query: Query, mode: Mode, order: Order) -> bool:
         """Say whether a search would ask for meaning, for which a model is loaded.
@@ -215,11 +238,11 @@ class Engine:
         assert found is not None
         return found
 
-    def outline(self, session: str) -> "Outline":
-        """Return a whole session, turn by turn, with its branches and agents."""
+    def outline(self, session: str, is_full: bool = False) -> "Outline":
+        """Return a session, turn by turn, with its branches and agents; of very many turns the first and the last."""
         from searchkit.outline import outline
 
-        found = outline(self._open(), session)
+        found = outline(self._open(), session, is_full)
         if found is None:
             raise UsageError(f"there is no session {session!r}", "searchkit sessions lists those there are")
         return found
@@ -230,11 +253,12 @@ class Engine:
         from searchkit.resume import Resumption
 
         backend = self._open()
-        facts = sorted((fact for fact in backend.facts(session.id) if fact.agent is None), key=lambda fact: fact.line)
+        facts = backend.facts(session.id, ("forked-from", "worktree"))
+        facts = sorted((fact for fact in facts if fact.agent is None), key=lambda fact: fact.line)
         latest = {fact.name: fact.value for fact in facts}
         return Resumption(
             session=session,
-            has_directory=session.project is not None and Path(session.project).is_dir(),
+            has_directory=session.project is not None and _is_directory(session.project),
             is_interrupted=is_interrupted(backend, session.id),
             forked_from=latest.get("forked-from"),
             worktree=latest.get("worktree"),
@@ -286,15 +310,22 @@ class Engine:
         """Say how much lies below the roots that has not been read yet; raises where they cannot be looked at."""
         from searchkit.sources.claude import ClaudeSource
 
-        return ClaudeSource(self.roots).behind(self._open().checkpoints())
+        roots, seen = self.roots, self._open().checkpoints()
+        return _LOOKS.call(" and ".join(map(str, roots)), lambda: ClaudeSource(roots).behind(seen))
+
+    def retention(self) -> Retention:
+        """Say what Claude Code will delete and when; raises where the roots cannot be looked at."""
+        return Retention(exposures=self._survey().exposures, kept=self._open().counts().gone)
 
     def status(self) -> Status:
         """Say what is indexed and how far."""
         backend = self._open()
+        counts = backend.counts()
         behind, covered = Behind(files=0, bytes=0), Reach(searchable=0, pending=0)
-        unreachable = damage = None
+        unreachable = damage = retention = None
         try:
-            behind = self.behind()
+            survey = self._survey()
+            behind, retention = survey.behind, Retention(exposures=survey.exposures, kept=counts.gone)
         except SourceError as error:
             unreachable = error.message
         try:
@@ -304,7 +335,7 @@ class Engine:
         return Status(
             index=str(self.settings.index),
             roots=[str(root) for root in self.roots],
-            counts=backend.counts(),
+            counts=counts,
             index_bytes=layout.size(self.settings.index),
             files_behind=behind.files,
             bytes_behind=behind.bytes,
@@ -312,11 +343,12 @@ class Engine:
             damage=damage,
             embedded=covered.searchable,
             to_embed=covered.pending,
+            retention=retention,
         )
 
-    def findings(self) -> Iterator[Finding]:
-        """Yield what is wrong in the transcripts and in the index."""
-        return self._open().findings()
+    def findings(self, is_deep: bool = False) -> Iterator[Finding]:
+        """Yield what is wrong in the transcripts and in the index: of its texts and rows a sample, or all."""
+        return self._open().findings(is_deep)
 
     def prune(self, sessions: Sequence[str], wait: bool = True) -> None:
         """Forget sessions: what only they hold is gone from the index and from the disk."""
@@ -328,8 +360,14 @@ class Engine:
             backend.settle()
             backend.follow()
 
+    def has_index(self) -> bool:
+        """Say whether there is an index, whatever state it is in."""
+        return layout.has_index(self.settings.index)
+
     def has_vectors(self) -> bool:
         """Say whether anything can be found by meaning; a look at the manifest, since all else takes seconds."""
+        if layout.read_manifest(self.settings.index) is None and self.settings.index.is_dir():
+            return self._open().setting("embedding") is not None
         return layout.remembered_embedding(self.settings.index) is not None
 
     def embedder(self) -> "Embedder":
@@ -341,6 +379,12 @@ class Engine:
         if self._reader is not None:
             self._reader.close()
             self._reader = None
+
+    def _survey(self) -> "Survey":
+        from searchkit.sources.claude import ClaudeSource, policy
+
+        roots, seen, now = self.roots, self._open().checkpoints(), policy.now()
+        return _LOOKS.call(" and ".join(map(str, roots)), lambda: ClaudeSource(roots).survey(seen, now))
 
     def _with_vectors(
         self, backend: EmbeddedBackend, summary: "Summary", on_progress: "Callable[[Progress], None] | None"
@@ -373,5 +417,31 @@ class Engine:
 
     def _open(self) -> EmbeddedBackend:
         if self._reader is None:
-            self._reader = EmbeddedBackend(self.settings.index)
+            try:
+                self._reader = EmbeddedBackend(self.settings.index)
+            except IndexVersion as fault:
+                if not fault.is_older:
+                    raise
+                self._migrate()
+                self._reader = EmbeddedBackend(self.settings.index)
+            if not self._reader.has_words():
+                # A migration was interrupted, or somebody removed them; who builds the index makes them itself.
+                with suppress(IndexBusy, IndexUnwritable):
+                    self._migrate(wait=False)
         return self._reader
+
+    def _migrate(self, wait: bool = True) -> None:
+        """Bring an index of an older format up to date, with the words that are searched."""
+        from searchkit.backends.embedded.opening import open_to_write
+
+        with open_to_write(self.settings.index, wait) as backend:
+            backend.settle()
+            backend.follow()
+
+
+def _is_directory(path: str) -> bool:
+    """Say whether there is a directory; one that does not answer may be there, and whoever goes there will see."""
+    try:
+        return _LOOKS.call(path, lambda: Path(path).is_dir())
+    except SourceSilent:
+        return True

@@ -5,8 +5,10 @@ SearchkitError
 │   ├── NotFound          nothing has that id
 │   └── TooFewTokens      no passage fits into a pack of that size
 ├── Refused               a request that the resident process does not answer
+├── NotPrivate            a file or directory that is not the user's alone
 ├── SourceError           a root cannot be read at all
-│   └── RootMissing       no such root, or it holds no projects/
+│   ├── RootMissing       no such root, or it holds no projects/
+│   └── SourceSilent      the disk or the network it lies on does not answer
 ├── IndexFault            the index cannot be used as it is
 │   ├── IndexMissing      nothing has been indexed yet
 │   ├── IndexVersion      written by another format version
@@ -18,6 +20,7 @@ SearchkitError
     ├── ModelMissing      no such model here, or no network to fetch it by
     ├── ModelDamaged      its files cannot be read, or are not those of a model
     ├── ModelMismatch     it gives other vectors than it says
+    ├── ModelUnsafe       opening it could run code that it brings
     └── ModelTooLarge     not enough memory, whatever is tried
 """
 
@@ -63,12 +66,20 @@ class Refused(SearchkitError):
         self.status = status
 
 
+class NotPrivate(SearchkitError):
+    """A file or directory belongs to somebody else, can be written by others, or is a link that leads elsewhere."""
+
+
 class SourceError(SearchkitError):
     """A root cannot be read at all."""
 
 
 class RootMissing(SourceError):
     """There is no such root, or it holds no projects/."""
+
+
+class SourceSilent(SourceError):
+    """A root, or a file below it, lies on a disk or a network that does not answer."""
 
 
 class IndexFault(SearchkitError):
@@ -80,7 +91,12 @@ class IndexMissing(IndexFault):
 
 
 class IndexVersion(IndexFault):
-    """The index was written by another format version."""
+    """The index was written by another format version; an older one can be migrated."""
+
+    def __init__(self, message: str, hint: str = "", *, is_older: bool = False) -> None:
+        """Keep which it is."""
+        super().__init__(message, hint)
+        self.is_older = is_older
 
 
 class IndexModel(IndexFault):
@@ -113,6 +129,10 @@ class ModelDamaged(ModelFault):
 
 class ModelMismatch(ModelFault):
     """A model gives other vectors than it says."""
+
+
+class ModelUnsafe(ModelFault):
+    """A model could run code of its own if it were opened."""
 
 
 class ModelTooLarge(ModelFault):

@@ -28,15 +28,8 @@ class _Attempt(NamedTuple):
 
 def fixes(backend: Backend, steps: Sequence[Step], near: AbstractSet[int], hits: AbstractSet[int]) -> list[Fix]:
     """Return the pairs of a failing and a passing result of which one is a hit, or the failing one is near it."""
-    calls = {step.call: step for step in steps if step.kind is Kind.TOOL_CALL and step.call}
-    attempts = [
-        _Attempt(calls[step.call], step) for step in steps if step.kind is Kind.TOOL_RESULT and step.call in calls
-    ]
-    asked = [
-        number
-        for number, one in enumerate(attempts)
-        if not hits.isdisjoint({one.call.key, one.result.key}) or (one.result.key in near and one.result.is_error)
-    ]
+    attempts = _attempts(steps)
+    asked = _asked(attempts, near, hits)
     if not any(one.result.is_error for one in attempts) or not asked:
         return []
     around = attempts[max(0, asked[0] - FAR_RESULTS) : asked[-1] + FAR_RESULTS]
@@ -44,6 +37,29 @@ def fixes(backend: Backend, steps: Sequence[Step], near: AbstractSet[int], hits:
     wanted = {attempts[number].result.key for number in asked}
     pairs = [pair for pair in _pairs(around, subjects) if any(one.result.key in wanted for one in pair)]
     return list(_fetched(backend, pairs[:MOST_FIXES], steps))
+
+
+def lacks(steps: Sequence[Step], near: AbstractSet[int], hits: AbstractSet[int]) -> tuple[bool, bool]:
+    """Say whether more steps before and after these could change which fixes there are."""
+    attempts = _attempts(steps)
+    asked = _asked(attempts, near, hits)
+    if not asked:
+        return False, False
+    return asked[0] < FAR_RESULTS, len(attempts) - asked[-1] < FAR_RESULTS
+
+
+def _attempts(steps: Sequence[Step]) -> list[_Attempt]:
+    calls = {step.call: step for step in steps if step.kind is Kind.TOOL_CALL and step.call}
+    return [_Attempt(calls[step.call], step) for step in steps if step.kind is Kind.TOOL_RESULT and step.call in calls]
+
+
+def _asked(attempts: Sequence[_Attempt], near: AbstractSet[int], hits: AbstractSet[int]) -> list[int]:
+    """Return the numbers of the attempts that are hits, or failed near them."""
+    return [
+        number
+        for number, one in enumerate(attempts)
+        if not hits.isdisjoint({one.call.key, one.result.key}) or (one.result.key in near and one.result.is_error)
+    ]
 
 
 def _pairs(attempts: Sequence[_Attempt], subjects: Mapping[int, str]) -> Iterator[tuple[_Attempt, _Attempt]]:

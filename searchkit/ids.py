@@ -4,8 +4,8 @@ from collections.abc import Callable, Sequence
 
 from searchkit.backends.base import Backend
 from searchkit.errors import NotFound, UsageError
+from searchkit.gate import one_line
 from searchkit.questions import Condition, Filter
-from searchkit.render.plain import one_line
 from searchkit.types import Session, Standing
 
 # Messages or sessions that are listed where a beginning could mean several.
@@ -31,7 +31,7 @@ def message(backend: Backend, asked: str, hint: str) -> str:
         raise NotFound(f"no message has an id that begins with {_shown(asked)!r}", hint)
     if len(meant) > 1:
         more = " ..." if len(meant) > MOST_MEANT else ""
-        listed = "\n  ".join(meant[:MOST_MEANT]) + more
+        listed = "\n  ".join(map(one_line, meant[:MOST_MEANT])) + more
         raise UsageError(f"several messages have an id that begins with {_shown(asked)!r}", listed)
     link = backend.links(meant)[meant[0]]
     if link.standing is Standing.STATE:
@@ -42,7 +42,7 @@ def message(backend: Backend, asked: str, hint: str) -> str:
 
 def named(several: Sequence[Session]) -> str:
     """List sessions that could be meant by their ids."""
-    return f"give more of one: {', '.join(session.id for session in several)}"
+    return f"give more of one: {', '.join(one_line(session.id) for session in several)}"
 
 
 def session(backend: Backend, asked: str, hint: str, listed: List = named) -> Session:

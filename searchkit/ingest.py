@@ -39,6 +39,8 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     skipped: dict[str, int] = {}
     left_out: dict[str, int] = {}
     failures: list[str] = []
+    # Whether some of the index was read by an earlier version, which understood less.
+    is_outdated: bool = False
     embedded: int = 0
     without_meaning: str = ""
 

@@ -1,6 +1,7 @@
 """What could have been meant by a filter that nothing in the index answers to."""
 
 from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 
 import msgspec
 
@@ -11,6 +12,8 @@ from searchkit.questions import Condition
 _MANY = ("session", "file", "title")
 # How many values are named, and how alike they must be: difflib's own measure and its usual bound.
 MOST_NEAREST = 5
+# Values that nothing has and that are told; of a text that was pasted, nobody reads more.
+MOST_UNKNOWN = 20
 LIKENESS = 0.6
 
 
@@ -24,8 +27,12 @@ class Unknown(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def unknown(condition: Condition, values: Callable[[str], Sequence[str]]) -> Iterator[Unknown]:
-    """Yield what a condition wants and nothing has; `values` tells which values there are of a filter."""
-    for filter in condition.filters:
+    """Yield what a condition wants and nothing has, the first of many; `values` tells which there are of a filter."""
+    return islice(_unknown(condition, values), MOST_UNKNOWN)
+
+
+def _unknown(condition: Condition, values: Callable[[str], Sequence[str]]) -> Iterator[Unknown]:
+    for filter in dict.fromkeys(condition.filters):
         if filter.is_excluded:
             continue
         there = values(filter.name)

@@ -4,7 +4,7 @@ import hashlib
 
 from searchkit.clean import clean
 from searchkit.language import language_of
-from searchkit.types import Kind, Part, Record
+from searchkit.types import Kind, Language, Part, Record
 
 # Texts of these kinds are one text however they were kept: a prompt, the history line of it, and
 # the command it turned out to be.
@@ -33,10 +33,15 @@ def split(record: Record) -> list[Part]:
                     call=block.call,
                     is_error=block.is_error,
                     fields=block.fields,
-                    language=language_of(text) if block.kind in _PROSE else None,
+                    language=language_in(block.kind, text),
                 )
             )
     return parts
+
+
+def language_in(kind: Kind, text: str) -> Language | None:
+    """Tell the language of a text of this kind, where it has one."""
+    return language_of(text) if kind in _PROSE else None
 
 
 def digest(kind: Kind, text: str) -> int:

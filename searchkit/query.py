@@ -15,12 +15,16 @@ from searchkit import dates
 from searchkit.clean import clean
 from searchkit.errors import UsageError
 from searchkit.filters import ALIASES, NAMES, Given, combine, full_name, read, read_option, refusal
-from searchkit.questions import Clause, Condition, Filter, Match, Period, Query, Term
+from searchkit.questions import Clause, Condition, Filter, Match, Period, Query, Term, is_scan, may_scan
 from searchkit.render.plain import stamp
 
 # A question is shorter; what is longer was pasted, with signs that nobody meant as such.
 _MAX_TYPED_CHARS = 1_000
 _MIN_PREFIX_CHARS = 2
+# Of a pasted text, so much is looked at for signs that may have been meant, and so many words at either end are read:
+# a logfile of a megabyte is no question, and a thousand different words decide.
+_MAX_SIGNED_CHARS = 20_000
+_MAX_PASTED_WORDS = 10_000
 # Of a shorter word, too many others are but a letter away.
 _MIN_FUZZY_CHARS = 4
 
@@ -39,12 +43,16 @@ def understand(
     options = [read_option(name, _mended(value), now) for name, value in filters]
     line = _CONTROL.sub(" ", clean(text)).strip()
     if is_pasted or _is_pasted(line):
-        has_signs = not is_pasted and any(_has_signs(one, now) for one in line.splitlines())
+        beginning = line[:_MAX_SIGNED_CHARS].splitlines()
+        has_signs = not is_pasted and any(_has_signs(one, now) for one in beginning)
+        words = line.split()
+        is_cut = len(words) > _MAX_PASTED_WORDS
+        read = words[: _MAX_PASTED_WORDS // 2] + words[-_MAX_PASTED_WORDS // 2 :] if is_cut else words
         return Query(
             text=text,
-            clauses=tuple(_word(word) for word in line.split()),
+            clauses=tuple(map(_word, read)),
             condition=combine(options),
-            notes=(_PASTED,) if has_signs else (),
+            notes=(*([_PASTED] if has_signs else []), *([_CUT.format(len(words))] if is_cut else [])),
         )
     found = _read(line, now)
     return Query(
@@ -95,9 +103,14 @@ class _Chunk(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class _Found(msgspec.Struct, kw_only=True):
-    """What a line has said so far; `plain` are the words that may name a date in passing."""
+    """What a line has said so far; `plain` are the words that may name a date in passing.
+
+    `scans` are the terms that go through all words of an index, and `unscanned` those that would have been too many.
+    """
 
     clauses: list[Clause] = []
+    scans: set[Term] = set()
+    unscanned: list[str] = []
     given: list[Given] = []
     notes: list[str] = []
     plain: list[str] = []
@@ -108,6 +121,14 @@ _PASTED = (
     "The text looks pasted, so all of it was read as words: signs and filters count in a single line "
     f"of at most {_MAX_TYPED_CHARS:,} characters."
 )
+
+_CUT = f"Of {{:,}} words the first and the last {_MAX_PASTED_WORDS // 2:,} were read."
+_TOO_MANY_SCANS = (
+    "Read as words: {}. So many prefixes, misspelt words and patterns, or so short ones, take too long together; "
+    "leave some out, or write more letters of each."
+)
+# Signs that are named in a note; of more, only how many there are.
+_MAX_NAMED = 3
 
 
 def _mended(text: str) -> str:
@@ -137,6 +158,9 @@ def _read(line: str, now: datetime) -> _Found:
         found.clauses += clauses
         can_join = bool(clauses) and not clauses[-1].is_excluded
         is_joining = False
+    if found.unscanned:
+        named, others = found.unscanned[:_MAX_NAMED], len(found.unscanned) - _MAX_NAMED
+        found.notes.append(_TOO_MANY_SCANS.format(", ".join(named) + (f" and {others} more" if others > 0 else "")))
     if not found.clauses and not found.given:
         # Nothing but "OR": somebody looks for the word.
         found.clauses += [_word(word) for word in line.split() if word in ("OR", "AND", "NOT")]
@@ -167,7 +191,7 @@ _PATTERN_CHUNK = re.compile(r"(?P<sign>[-+]?)/(?P<pattern>(?!\s)(?:[^/\\]|\\.)+(
 _CHUNK = re.compile(r"\S+")
 # A single letter behind the sign is a flag of some command (`grep -i`), a figure makes a number.
 _SIGNED = re.compile(r"(?P<sign>[-+])(?P<rest>[^\W\d]\S+|[^\W\d\x00-\x7f])")
-_PREFIX = re.compile(rf"(?P<stem>[^\s*]{{{_MIN_PREFIX_CHARS - 1},}}\w)\*")
+_PREFIX = re.compile(r"(?P<stem>[^\s*]+\w)\*")
 # HEAD~ is a commit.
 _FUZZY = re.compile(rf"(?!\w*HEAD~)(?P<stem>\w{{{_MIN_FUZZY_CHARS},}})~")
 # What makes a pattern of something between slashes. A full stop alone does not: paths have them.
@@ -213,7 +237,8 @@ def _filter_or_word(typed: str) -> _Chunk:
     sign, text = (signed["sign"], signed["rest"]) if signed is not None else ("", typed)
     for expression, match in ((_PREFIX, Match.PREFIX), (_FUZZY, Match.FUZZY)):
         found = expression.fullmatch(text)
-        if found is not None:
+        # `.a*` is a letter, and half of all words begin with one of a few.
+        if found is not None and sum(map(str.isalnum, found["stem"])) >= _MIN_PREFIX_CHARS:
             return _Chunk(typed=typed, text=found["stem"], sign=sign, match=match)
     return _Chunk(typed=typed, text=text, sign=sign)
 
@@ -237,6 +262,11 @@ def _said(chunk: _Chunk, found: _Found, now: datetime) -> list[Clause]:
     is_required = chunk.sign == "+" or chunk.match in (Match.PHRASE, Match.REGEX)
     is_excluded = chunk.sign == "-"
     term = Term(text=chunk.text, match=chunk.match)
+    if not may_scan(term, found.scans):
+        found.unscanned.append(chunk.typed)
+        term, is_required = Term(text=chunk.text), chunk.sign == "+"
+    elif is_scan(term):
+        found.scans.add(term)
     clause = Clause(terms=(term,), is_required=is_required and not is_excluded, is_excluded=is_excluded)
     found.plain.append(chunk.typed if clause == _word(chunk.typed) else _NO_WORD)
     return [clause]

@@ -1,5 +1,7 @@
 """The nouns that questions are made of."""
 
+import re
+from collections.abc import Collection
 from enum import StrEnum
 from typing import TypeVar
 
@@ -42,6 +44,38 @@ class Term(msgspec.Struct, frozen=True, kw_only=True):
 
     text: str
     match: Match = Match.WORD
+
+
+# Prefixes, misspelt words and patterns of a question, each of which goes through all words of the index.
+MOST_SCANS = 10
+# Of these, such as match a large share of all words (`.e*`, `/a+/`): they take the most time, and say the least.
+MOST_BROAD_SCANS = 3
+_FEW_LETTERS = 3
+# What stands for any of several characters in a pattern, and how often.
+_NO_LETTERS = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\{[\d,]*\}")
+
+
+def is_scan(term: Term) -> bool:
+    """Say whether a term goes through all words of an index."""
+    return term.match not in (Match.WORD, Match.PHRASE)
+
+
+def is_broad(term: Term) -> bool:
+    """Say whether a term goes through all words and matches many of them: it has hardly a letter of its own."""
+    written = _NO_LETTERS.sub("", term.text) if term.match is Match.REGEX else term.text
+    return term.match in (Match.PREFIX, Match.REGEX) and written.isascii() and _letters(written) < _FEW_LETTERS
+
+
+def may_scan(term: Term, others: Collection[Term]) -> bool:
+    """Say whether a question may have a term beside others that go through all words; the same one is no other."""
+    if not is_scan(term) or term in others:
+        return True
+    is_one_more_broad = is_broad(term) and sum(map(is_broad, others)) >= MOST_BROAD_SCANS
+    return len(others) < MOST_SCANS and not is_one_more_broad
+
+
+def _letters(text: str) -> int:
+    return sum(map(str.isalnum, text))
 
 
 class Clause(msgspec.Struct, frozen=True, kw_only=True):

@@ -7,11 +7,15 @@ import msgspec
 from searchkit.backends.base import Hit, Stored
 from searchkit.conversations import Entry
 from searchkit.questions import Query
+from searchkit.retention import Retention
 from searchkit.types import Counts, Heading
 
 
 class Status(msgspec.Struct, frozen=True, kw_only=True):
-    """What is indexed and how far; `unreachable` and `damage` say why transcripts or vectors are not counted."""
+    """What is indexed and how far; `unreachable` and `damage` say why transcripts or vectors are not counted.
+
+    `retention` says what Claude Code deletes and when, unless transcripts cannot be looked at.
+    """
 
     index: str
     roots: Sequence[str]
@@ -23,6 +27,7 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     damage: str | None = None
     embedded: int = 0
     to_embed: int = 0
+    retention: Retention | None = None
 
 
 class Ranked(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -75,7 +80,8 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     `missing` are the words that nothing holds, and `suggestions` words like them; `respelled` says which of those
     were looked for instead. `embedded` counts the
     parts that could be found by meaning, where that was asked for; `without_meaning` says why it was not, and
-    `unjudged` why no model reranked where one was wanted.
+    `unjudged` why no model reranked where one was wanted. `damage` says what of the index is damaged, where texts were
+    read that are.
     """
 
     query: Query
@@ -86,6 +92,7 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     embedded: int = 0
     without_meaning: str = ""
     unjudged: str = ""
+    damage: str | None = None
     hidden: int = 0
     unseen: int = 0
     missing: Sequence[str] = ()

@@ -1,9 +1,8 @@
 """The command that reopens a session in Claude Code."""
 
-import shlex
-
 import msgspec
 
+from searchkit import gate
 from searchkit.types import Heading, Session
 
 
@@ -17,12 +16,28 @@ class Resumption(msgspec.Struct, frozen=True, kw_only=True):
     worktree: str | None = None
 
 
-def command(session: Heading) -> str:
-    """Write the line for a shell; Claude Code finds a session only from the directory of its project."""
-    reopen = shlex.join(arguments(session))
-    return f"cd {shlex.quote(session.project)} && {reopen}" if session.project else reopen
+def command(session: Heading) -> str | None:
+    """Write the line for a shell; Claude Code finds a session only from the directory of its project.
+
+    There is none for a session that `refusal` says something about.
+    """
+    words = arguments(session)
+    reopen = gate.command_line(*words) if words else None
+    change = gate.command_line("cd", gate.path(session.project)) if session.project else None
+    if reopen is None or (session.project and change is None):
+        return None
+    return f"{change} && {reopen}" if change else reopen
 
 
-def arguments(session: Heading) -> list[str]:
-    """List the program and its arguments, to be run in the directory of the project."""
-    return ["claude", "--resume", session.id]
+def arguments(session: Heading) -> list[str] | None:
+    """List the program and its arguments, to be run in the directory of the project; None where the id is no id."""
+    return ["claude", "--resume", session.id] if gate.is_id(session.id) else None
+
+
+def refusal(session: Heading) -> str | None:
+    """Say why there is no command that reopens a session, if there is none: its transcript may say anything."""
+    if not gate.is_id(session.id):
+        return "the id of that session is none that Claude Code gives, so no command is made of it"
+    if command(session) is None:
+        return "the directory of that session has hidden characters in its name, so no command is made of it"
+    return None

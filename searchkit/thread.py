@@ -1,20 +1,34 @@
-"""The conversation around a record, as a person would want to read it, out of the catalog alone."""
+"""The conversation around a record, as a person would want to read it, out of the catalog alone.
+
+Of a long conversation, what its ways depend on is read, and gaps are left in between.
+"""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
+from msgspec.structs import replace
+
 from searchkit.agents import above, is_inline, sidechains, strays
 from searchkit.backends.base import Backend, Node
-from searchkit.conversations import Branch, Reason, Thread
+from searchkit.backends.surveys import Extent, Gap, Survey
+from searchkit.conversations import Agent, Branch, Reason, Thread
 from searchkit.graph import Graph, back, graph, is_turning, on, under
 from searchkit.types import Fact, Kind
 
 # Lines that name the record with which a conversation goes on when it is reopened.
-_NAMING = frozenset({"last-prompt", "summary"})
+NAMING = ("last-prompt", "summary")
 
 
-class _Walk(NamedTuple):
+class Ways(NamedTuple):
+    """All ways through a conversation; what lies in gaps, known by the key of the record after, is left out."""
+
+    found: Graph
+    gaps: Mapping[int, Gap] = {}
+    survey: Survey | None = None
+
+
+class Walk(NamedTuple):
     """A way from the root through a record to the newest leaf, and all that belongs to it, in the order of reading."""
 
     start: int
@@ -27,23 +41,37 @@ def thread(backend: Backend, uuid: str) -> Thread | None:
     key = backend.record(uuid)
     if key is None:
         return None
-    found = _loaded(backend, uuid, key)
+    ways = Ways(_loaded(backend, uuid, key))
+    found = described(backend, ways, walk(ways.found, key), key)
+    return replace(found, strays=strays_beside(backend, ways.found.nodes[key]))
+
+
+def described(backend: Backend, ways: Ways, walked: Walk, key: int) -> Thread:
+    """Tell the way that a record is on, with gaps where there are some: where else it leads, and whose work it is.
+
+    Strays are not looked for.
+    """
+    found = ways.found
     here = found.nodes[key]
-    start, way, members = _walk(found, key)
+    start, way, members = walked
     inline = sidechains(backend, found.nodes.values()) if is_inline(here) else {}
     return Thread(
-        record=uuid,
+        record=here.uuid,
         nodes=[found.nodes[one] for one in members],
         branches=[
-            *_branches(found, members),
-            *_beginnings(found, members),
+            *_branches(ways, members),
+            *_beginnings(ways, members),
             *_forks(backend, found, members, here.session or ""),
         ],
         above=above(backend, found.nodes[way[0]] if is_inline(here) else here, inline),
-        strays=strays(backend, here.session) if here.session and here.agent is None else (),
         ending=_ending(found, way[0]),
         left_at=_left_at(found, way[: way.index(start) + 1]),
     )
+
+
+def strays_beside(backend: Backend, here: Node) -> Sequence[Agent]:
+    """Return the agents that no call is known to have started, of the session that a record is of."""
+    return strays(backend, here.session) if here.session and here.agent is None else ()
 
 
 def read(backend: Backend, uuid: str) -> list[Node]:
@@ -52,12 +80,48 @@ def read(backend: Backend, uuid: str) -> list[Node]:
     if key is None:
         return []
     found = _loaded(backend, uuid, key)
-    return [found.nodes[one] for one in _walk(found, key).members]
+    return [found.nodes[one] for one in walk(found, key).members]
+
+
+def loaded(backend: Backend, uuid: str, key: int) -> Ways:
+    """Load the conversation of a record, all of it."""
+    return Ways(_loaded(backend, uuid, key))
+
+
+def sketched(survey: Survey, spans: Sequence[Gap] = ()) -> Ways:
+    """Load a conversation with gaps, but none on these lines."""
+    sketch = survey.sketch(spans)
+    return Ways(graph(sketch.nodes, sketch.leaves), sketch.gaps, survey)
+
+
+def leads_elsewhere(found: Graph, key: int) -> bool:
+    """Say whether the way back from a record leads to another session; an agent's conversation is its own."""
+    first = [key, *back(found, key)][-1]
+    return found.above.get(first, first) not in found.nodes and found.nodes[key].agent is None
+
+
+def unabridged(ways: Ways, members: Sequence[int]) -> Iterator[Node]:
+    """Yield the records of a way, and what lies in its gaps, which is read some of it at a time."""
+    for key in members:
+        if key in ways.gaps and ways.survey is not None:
+            for piece in ways.survey.pieces(ways.gaps[key]):
+                yield from _between(piece)
+                last = piece[-1]
+                if last.key != key:
+                    yield last
+        yield ways.found.nodes[key]
+
+
+def _between(piece: Sequence[Node]) -> Iterator[Node]:
+    """Yield what lies between the first and the last record of a piece, in the order of reading."""
+    found, ends = graph(piece), {piece[0].key, piece[-1].key}
+    way = [*reversed(list(back(found, piece[-1].key))), piece[-1].key]
+    yield from (found.nodes[key] for key in dict.fromkeys(told(found, way)) if key not in ends)
 
 
 def leaves(facts: Iterable[Fact]) -> dict[str, int]:
     """Return the records that a session was said to go on with, and the line on which that was said."""
-    return {fact.leaf: fact.line for fact in facts if fact.leaf and fact.name in _NAMING and fact.agent is None}
+    return {fact.leaf: fact.line for fact in facts if fact.leaf and fact.name in NAMING and fact.agent is None}
 
 
 def _loaded(backend: Backend, uuid: str, key: int) -> Graph:
@@ -70,7 +134,7 @@ def _loaded(backend: Backend, uuid: str, key: int) -> Graph:
     nodes = {node.key: node for node in several}
     if key not in nodes:
         nodes = {node.key: node for node in backend.transcript(key)}
-    named = leaves(backend.facts(home.session) if home.session and home.agent is None else ())
+    named = leaves(backend.facts(home.session, NAMING) if home.session and home.agent is None else ())
     while True:
         found = graph(nodes.values(), named)
         beyond = found.above.get([key, *back(found, key)][-1])
@@ -79,16 +143,16 @@ def _loaded(backend: Backend, uuid: str, key: int) -> Graph:
         nodes |= {node.key: node for node in backend.transcript(beyond)}
 
 
-def _walk(found: Graph, key: int) -> _Walk:
+def walk(found: Graph, key: int) -> Walk:
     """Walk the way that a record belongs to, or through the record itself if that one goes past it."""
-    walk = _through(found, _start(found, key))
+    walked = _through(found, _start(found, key))
     # Where a chain is torn, the result of a call may begin a way of its own.
-    return walk if key in walk.members else _through(found, key)
+    return walked if key in walked.members else _through(found, key)
 
 
-def _through(found: Graph, start: int) -> _Walk:
+def _through(found: Graph, start: int) -> Walk:
     way = [*reversed(list(back(found, start))), start, *on(found, start)]
-    return _Walk(start, way, list(dict.fromkeys(told(found, way))))
+    return Walk(start, way, list(dict.fromkeys(told(found, way))))
 
 
 def _start(found: Graph, key: int) -> int:
@@ -158,18 +222,19 @@ def _is_result(node: Node, known: AbstractSet[str]) -> bool:
     return node.type == "user" and results
 
 
-def _branches(found: Graph, told: Sequence[int]) -> Iterator[Branch]:
+def _branches(ways: Ways, told: Sequence[int]) -> Iterator[Branch]:
     """Yield the other ways that lead off what is told."""
-    inside = set(told)
+    found, inside = ways.found, set(told)
     for key in told:
         for child in found.below.get(key, ()):
             several = [] if child in inside else [one for one in under(found, child) if one not in inside]
             if any(is_turning(found.nodes[one]) for one in several):
-                yield _branch(found, found.nodes[key].uuid, several, is_left(found, key, child))
+                yield _branch(ways, found.nodes[key].uuid, several, is_left(found, key, child))
 
 
-def _beginnings(found: Graph, told: Sequence[int]) -> Iterator[Branch]:
+def _beginnings(ways: Ways, told: Sequence[int]) -> Iterator[Branch]:
     """Yield the ways of the same conversation that lead off nothing; what only a cycle leads to begins anywhere."""
+    found = ways.found
     where = (found.nodes[told[0]].agent, is_inline(found.nodes[told[0]]))
     own = [key for key, node in found.nodes.items() if (node.agent, is_inline(node)) == where and not where[1]]
     reached = set(under(found, *told))
@@ -178,28 +243,45 @@ def _beginnings(found: Graph, told: Sequence[int]) -> Iterator[Branch]:
         if key not in reached:
             several = [one for one in under(found, key) if one not in reached]
             reached.update(several)
-            yield _branch(found, None, several, found.reach[key] < newest)
+            yield _branch(ways, None, several, found.reach[key] < newest)
 
 
-def _branch(found: Graph, at: str | None, several: Sequence[int], is_abandoned: bool) -> Branch:
-    times = (time for one in several if (time := found.nodes[one].time))
-    first = found.nodes[several[0]].uuid
-    return Branch(at=at, first=first, records=len(several), ended=max(times, default=None), is_abandoned=is_abandoned)
+def _branch(ways: Ways, at: str | None, several: Sequence[int], is_abandoned: bool) -> Branch:
+    extent = _extent(ways, several)
+    first = ways.found.nodes[several[0]].uuid
+    return Branch(at=at, first=first, records=extent.records, ended=extent.ended, is_abandoned=is_abandoned)
+
+
+def _extent(ways: Ways, several: Sequence[int]) -> Extent:
+    """Count records, and those in the gaps before them, and say when the last was written."""
+    times = [time for one in several if (time := ways.found.nodes[one].time)]
+    gaps = [ways.gaps[one] for one in several if one in ways.gaps]
+    missing = ways.survey.extent(gaps) if ways.survey and gaps else Extent(records=0)
+    times += [missing.ended] if missing.ended else []
+    return Extent(records=len(several) + missing.records, ended=max(times, default=None))
 
 
 def _forks(backend: Backend, found: Graph, told: Sequence[int], session: str) -> Iterator[Branch]:
     """Yield the ways that go on in other sessions."""
-    others: dict[str, Graph] = {}
+    others: dict[str, Ways] = {}
     for node in backend.offspring(told, session):
         start = found.nodes[node.parent] if node.parent is not None else None
         if start is None or node.key in found.nodes or node.session is None:
             continue
         if node.session not in others:
-            others[node.session] = graph(one for one in backend.members(node.session) if one.session == node.session)
+            others[node.session] = _elsewhere(backend, node)
         own = others[node.session]
-        several = [own.nodes[one] for one in under(own, node.key)] if node.key in own.nodes else [node]
-        ended = max((one.time for one in several if one.time), default=None)
-        yield Branch(at=start.uuid, first=node.uuid, records=len(several), ended=ended, session=node.session)
+        several = list(under(own.found, node.key)) if node.key in own.found.nodes else []
+        extent = _extent(own, several) if several else Extent(records=1, ended=node.time or None)
+        yield Branch(at=start.uuid, first=node.uuid, records=extent.records, ended=extent.ended, session=node.session)
+
+
+def _elsewhere(backend: Backend, node: Node) -> Ways:
+    """Load the session that a record is of, with gaps where it is long."""
+    survey = backend.survey(node.key) if node.agent is None else None
+    if survey is not None:
+        return sketched(survey)
+    return Ways(graph(one for one in backend.members(node.session or "") if one.session == node.session))
 
 
 def _ending(found: Graph, first: int) -> Reason | None:

@@ -250,6 +250,19 @@ class Change(msgspec.Struct, frozen=True, kw_only=True, gc=False, array_like=Tru
     bytes_left: int = 0
 
 
+class Reading(msgspec.Struct, frozen=True, kw_only=True):
+    """How a source reads: its version, and what that says of records that are in the index already, by their types.
+
+    `silent` types make no parts, those in `kinds` make parts of that kind, and only `typing` ones can hold what a
+    person typed.
+    """
+
+    version: int
+    silent: frozenset[str] = frozenset()
+    kinds: Mapping[str, Kind] = {}
+    typing: frozenset[str] = frozenset()
+
+
 class Behind(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """How much a source holds that has not been read yet."""
 
@@ -304,7 +317,7 @@ class Session(Heading, frozen=True, kw_only=True, gc=False):
 
 
 class Counts(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """How much a catalog holds."""
+    """How much a catalog holds; `gone` counts the sessions whose transcripts are no longer on disk."""
 
     files: int = 0
     bytes: int = 0
@@ -314,6 +327,7 @@ class Counts(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     links: int = 0
     sessions: int = 0
     sessions_without_transcript: int = 0
+    gone: int = 0
     agents: int = 0
     parts: Mapping[str, int] = {}
     repeats: int = 0

@@ -1,11 +1,12 @@
 """Waits for changes below the roots through the operating system's notifications."""
 
+import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 # What Claude Code writes that is worth reading. Beside it lie logs and snapshots that change all
 # the time, and perhaps the index itself.
-WATCHED = ("projects", "todos", "tasks", "plans", "history.jsonl")
+WATCHED = ("projects", "todos", "tasks", "plans", "jobs", "paste-cache", "history.jsonl")
 # A run of writes is answered once: after this much quiet, or at the latest after the second figure.
 QUIET_MILLISECONDS = 200
 LATEST_MILLISECONDS = 1600
@@ -21,6 +22,9 @@ def changes_below(roots: Sequence[Path]) -> Iterator[None]:
 
     watched = tuple(str(root / name) for root in roots for name in WATCHED)
     directories = [str(root) for root in roots]
+    # The watcher lists all of them, too, but holds Python's one lock meanwhile: one on a dead network mount would
+    # stop every thread, where this stops only the thread that watches.
+    _list_directories(directories)
     with RustNotify(directories, False, False, 0, True, True) as watcher:
         yield
         while True:
@@ -30,3 +34,20 @@ def changes_below(roots: Sequence[Path]) -> Iterator[None]:
                     yield
             elif found != "timeout":
                 return
+
+
+def _list_directories(directories: Sequence[str]) -> None:
+    """List directories and all below them, each once, through links as the watcher does; return when all answered."""
+    waiting, seen = list(directories), set[tuple[int, int]]()
+    while waiting:
+        directory = waiting.pop()
+        try:
+            found = os.stat(directory)
+            if (found.st_dev, found.st_ino) in seen:
+                continue
+            seen.add((found.st_dev, found.st_ino))
+            with os.scandir(directory) as entries:
+                waiting += [entry.path for entry in entries if entry.is_dir()]
+        except OSError:
+            # Missing or not to be listed: the watcher says so, or passes it over.
+            continue

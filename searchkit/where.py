@@ -9,6 +9,7 @@ import sys
 from collections.abc import Mapping
 
 from searchkit.errors import UsageError
+from searchkit.private import check_owned
 
 
 def index_directory(flag: str | None, environment: Mapping[str, str], file: Mapping[str, object] | None = None) -> str:
@@ -23,6 +24,8 @@ def configured(environment: Mapping[str, str]) -> Mapping[str, object]:
     """Return what the user's configuration file says; nothing where there is none."""
     path = os.path.join(user_directory("config", environment), "searchkit", "config.toml")
     try:
+        # It names the index and the model. Many keep it elsewhere and link to it.
+        check_owned(path, may_be_link=True)
         with open(path, encoding="utf-8") as opened:
             written = opened.read()
         # Most have no such file, and a search should not wait for what reads it.

@@ -48,7 +48,51 @@ RESULT = {"type": "tool_result", "tool_use_id": "t1"}
 QUEUE = {"type": "queue-operation", "operation": "enqueue", "sessionId": SESSION}
 REFERENCE = {"type": "tool_reference", "tool_name": "x"}
 
+SENT = {"role": "user", "content": [{"type": "text", "text": "boilerplate"}]}
+OPENED = "<ide_opened_file>The user opened the file cart.py.</ide_opened_file>"
+
 PARTS: list[tuple[str, Record, list[tuple[str, str, str]]]] = [
+    ("api-request", {"type": "api-request", "params": {"model": "m"}, "tail": ["hash"]}, []),
+    ("api-request-shape", {"type": "api-request-shape", "shape": {"system": ["You are"], "tools": ["Bash"]}}, []),
+    ("api-request-blob", {"type": "api-request-blob", "hash": "h", "message": SENT}, []),
+    ("tools-used", {"type": "tools-used", "tools": ["Read"], "sessionId": SESSION}, []),
+    ("cost-state", {"type": "cost-state", "totalCostUSD": 0.3, "sessionId": SESSION}, []),
+    (
+        "message of an unknown type",
+        {"type": "quartz", "uuid": "u1", "message": {"role": "user", "content": "not typed"}},
+        [("system", "system", "not typed")],
+    ),
+    (
+        "message of an unknown type without uuid",
+        {"type": "quartz", "message": {"role": "user", "content": "<command-name>/x</command-name>"}},
+        [("system", "system", "/x")],
+    ),
+    ("typed", user("<tick> is my tag", promptSource="typed"), [("prompt", "user", "<tick> is my tag")]),
+    ("by a program for a person", user("go on", promptSource="sdk"), [("prompt", "user", "go on")]),
+    ("by the client", user("go on", promptSource="system"), [("system", "system", "go on")]),
+    ("by a person, as its origin says", user("go on", origin={"kind": "human"}), [("prompt", "user", "go on")]),
+    (
+        "typed beside an open file",
+        user([{"type": "text", "text": f"{OPENED}\nwhy is it slow?"}]),
+        [("prompt", "user", f"why is it slow?\n\n{OPENED}")],
+    ),
+    ("an open file alone", user(OPENED), [("system", "system", OPENED)]),
+    (
+        "compaction that only its words tell",
+        user("This session is being continued from a previous conversation that ran out of context. We"),
+        [
+            (
+                "summary",
+                "user",
+                "This session is being continued from a previous conversation that ran out of context. We",
+            )
+        ],
+    ),
+    (
+        "call without input",
+        assistant({"type": "tool_use", "id": "t1", "name": "ListAgents", "input": {}}),
+        [("tool_call", "assistant", "ListAgents")],
+    ),
     ("text", assistant({"type": "text", "text": "hi"}), [("text", "assistant", "hi")]),
     ("string content", {**assistant(), "message": {"content": "plain"}}, [("text", "assistant", "plain")]),
     ("thinking", assistant({"type": "thinking", "thinking": "hm"}), [("thinking", "assistant", "hm")]),
@@ -174,7 +218,7 @@ PARTS: list[tuple[str, Record, list[tuple[str, str, str]]]] = [
         [("system", "system", "<task-notification>x</task-notification>")],
     ),
     ("dequeue", {**QUEUE, "operation": "dequeue"}, []),
-    ("last-prompt", {"type": "last-prompt", "lastPrompt": "the last"}, [("prompt", "user", "the last")]),
+    ("last-prompt", {"type": "last-prompt", "lastPrompt": "the last"}, [("history", "user", "the last")]),
     ("summary", {"type": "summary", "summary": "Cart fixed", "leafUuid": "x"}, [("title", "system", "Cart fixed")]),
     ("custom-title", {"type": "custom-title", "customTitle": "Cart"}, [("title", "system", "Cart")]),
     ("ai-title", {"type": "ai-title", "aiTitle": "Fix cart"}, [("title", "system", "Fix cart")]),

@@ -499,14 +499,14 @@ def test_many_repeats_do_not_hide_the_original(home: Home, run: Run) -> None:
 
 
 def test_missing_words_are_found_by_doctor_and_made_anew(home: Home, run: Run, tmp_path: Path) -> None:
-    """A keyword index that lost its files is told of, and the next run makes it from the catalog."""
+    """A keyword index that lost its files is told of while somebody writes, and made from the catalog after that."""
     home.session(SESSION).prompt("find the slow query")
     run("index")
     for file in (tmp_path / "index" / "keyword").iterdir():
         file.unlink()
 
-    doctor, search = run("doctor"), run("search", "slow", "--json")
-    run("index")
+    with writing(tmp_path / "index" / layout.LOCK, wait=False):
+        doctor, search = run("doctor"), run("search", "slow", "--json")
 
     assert (2, True) == (doctor.status, "words missing" in doctor.out)
     assert (1, "not_indexed") == (search.status, search.json["empty_because"])

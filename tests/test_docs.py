@@ -14,7 +14,6 @@ from searchkit.render import answer
 ROOT = Path(__file__).parent.parent
 SAMPLE = ROOT / "searchkit" / "sample"
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-ARCHITECTURE = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
 _AGE = re.compile(r"\d+ (?:y|mo|d|h|min) ago")
 
 
@@ -49,16 +48,3 @@ def test_every_command_can_be_run() -> None:
     made = [path.stem for path in modules if "@click.command" in path.read_text(encoding="utf-8")]
 
     assert list(COMMANDS) == sorted(made)
-
-
-@pytest.mark.parametrize(
-    "module",
-    sorted(str(path.relative_to(ROOT / "searchkit")) for path in (ROOT / "searchkit").glob("*/**/*.py")),
-)
-def test_every_module_has_its_place_in_the_architecture(module: str) -> None:
-    """A newcomer finds every module in ARCHITECTURE.md, those of render/ and commands/ by their package."""
-    path = Path(module)
-    is_package = path.name == "__init__.py" or path.parent.name in ("render", "commands")
-    name = f"{path.parent.name}/" if is_package else path.name
-
-    assert name in ARCHITECTURE

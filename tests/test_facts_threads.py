@@ -216,17 +216,17 @@ def test_fact_05_compaction_summary_without_boundary_is_a_summary(home: Home, in
 
 
 def test_fact_14_times_that_run_backwards_change_no_order(home: Home, indexed: Index) -> None:
-    """File order is write order: a later line with an earlier time stays behind, and is reported."""
+    """File order is write order: a later line with an earlier time stays behind; minutes are reported, seconds not."""
     transcript = home.session(SESSION)
     transcript.prompt("one", timestamp="2026-03-01T10:00:10.000Z")
     second = transcript.text("two", timestamp="2026-03-01T10:00:05.000Z")
-    transcript.text("three", timestamp="2026-03-01T10:00:20.000Z")
+    transcript.text("three", timestamp="2026-03-01T09:40:00.000Z")
 
     backend = indexed()
 
     assert ["one", "two", "three"] == texts(backend)
     assert ["user", "assistant"] == [link.type for link in backend.neighbours(second["uuid"], 1, 0)]
-    assert [(f"{SESSION}.jsonl", 2)] == problems_of(backend, "time running backwards")
+    assert [(f"{SESSION}.jsonl", 3)] == problems_of(backend, "time running backwards")
 
 
 def test_fact_14_session_spans_from_its_earliest_to_its_latest_time(home: Home, indexed: Index) -> None:

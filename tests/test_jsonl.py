@@ -269,8 +269,12 @@ def test_line_that_is_no_object_is_nothing(line: bytes) -> None:
     assert None is decode(line)
 
 
-def test_two_objects_on_one_line_are_two() -> None:
-    """A line that lost its newline and was written on holds two records, and neither is lost."""
-    assert [b'{"a": 1}', b'{"b": 2}'] == jsonl.joined(b'{"a": 1}{"b": 2}\n')
-    assert [] == jsonl.joined(b'{"a": 1}"b": 2}\n')
-    assert [] == jsonl.joined(b'{"a": 1}\xff\n')
+def test_what_follows_a_line_that_was_taken_early_is_on_the_same_line(file: Path) -> None:
+    """A line that lost its newline and was written on is one line, however it is read (issue 15)."""
+    append(file, b'{"n":4}')
+    _, mark = take(file)
+    append(file, b'{"n":5}\n{"n":6}\n')
+
+    assert [(4, b'{"n":5}\n'), (5, b'{"n":6}\n')] == take(file, mark)[0]
+    assert (4, b'{"n":4}{"n":5}\n') == take(file)[0][3]
+    assert take(file)[1] == take(file, mark)[1]

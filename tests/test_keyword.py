@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from searchkit import Engine
+from searchkit.backends.embedded.lock import writing
 from searchkit.errors import IndexDamaged, IndexMissing, IndexUnwritable
 from tests.transcript import Home
 
@@ -48,6 +49,22 @@ def test_index_ahead_of_its_catalog_is_made_anew(
     assert (["a zebra"], []) == (found(engine, "zebra"), found(engine, "giraffe"))
 
 
+def test_what_a_kill_left_behind_is_no_damage_and_is_removed(engine: Engine, home: Home, tmp_path: Path) -> None:
+    """A temporary file and an unfinished segment of Tantivy's are no damage, and the next writer removes the first."""
+    engine.close()
+    keyword = tmp_path / "index" / "keyword"
+    draft, unfinished = keyword / ".tmpER6gP8", keyword / f"{'0' * 32}.term"
+    for file in (draft, unfinished):
+        file.write_bytes(b"half")
+
+    findings = list(engine.findings(is_deep=True))
+    home.session(OTHER).prompt("a giraffe")
+    engine.index()
+
+    assert [] == findings
+    assert not draft.exists()
+
+
 @pytest.mark.parametrize("ending", ["pos", "term", "fast", "json"])
 def test_damage_is_told_and_mended_from_the_catalog(engine: Engine, tmp_path: Path, ending: str) -> None:
     """Whatever file is broken, the error says what to run, and that mends it."""
@@ -66,16 +83,18 @@ def test_damage_is_told_and_mended_from_the_catalog(engine: Engine, tmp_path: Pa
 
 
 def test_missing_keyword_index_is_no_damage(engine: Engine, tmp_path: Path) -> None:
-    """Where there is none yet, everything is still to be indexed, and a reader makes nothing."""
+    """While another process makes it, everything is still to be indexed; where nobody does, a search has it made."""
     engine.close()
     keyword = tmp_path / "index" / "keyword"
     shutil.rmtree(keyword)
-    answers = [engine.search("slow")]
-    keyword.mkdir()
-    answers.append(engine.search("slow", facets=["kind"]))
+    with writing(tmp_path / "index" / "lock", wait=False):
+        answers = [engine.search("slow")]
+        keyword.mkdir()
+        answers.append(engine.search("slow", facets=["kind"]))
+        engine.close()
 
     assert [(0, 0, 1)] * 2 == [(answer.total, answer.parts, answer.pending) for answer in answers]
-    assert [] == list(keyword.iterdir())
+    assert ["find the slow query"] == found(engine, "slow")
 
 
 def test_index_that_goes_while_it_is_open_is_missing(engine: Engine, tmp_path: Path) -> None:
@@ -130,10 +149,15 @@ def test_project_of_what_has_no_session_is_a_filter_too(home: Home, tmp_path: Pa
 
 
 def test_words_that_cannot_be_removed_are_told(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing is said to be forgotten while its words stay on the disk."""
-    monkeypatch.setattr(shutil, "rmtree", lambda path, ignore_errors: None)
+    """Nothing is said to be forgotten while its words stay on the disk, and whoever writes next finishes it."""
+    monkeypatch.setattr(shutil, "rmtree", lambda path, ignore_errors=False: None)
 
     with pytest.raises(IndexUnwritable):
         engine.prune([SESSION])
 
-    assert ["find the slow query"] == found(engine, "slow")
+    assert [] == found(engine, "slow")
+    assert ["index: forgetting unfinished"] == [one.kind for one in engine.findings()]
+    monkeypatch.undo()
+    engine.prune([])
+    assert [] == list(engine.findings())
+    assert not list(engine.settings.index.glob("keyword.*"))

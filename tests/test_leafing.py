@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from searchkit.backends.base import Backend
 from searchkit.conversations import Break, Folded, Said
-from searchkit.leafing import agent_id, first_record, leaf, told, unfolded
+from searchkit.leafing import agent_id, first_record, leaf, page, steps_in, told, unfolded
 from tests.transcript import Home, tool_id
 
 SESSION = "44444444-4444-4444-8444-444444444444"
@@ -40,7 +40,7 @@ def test_rows_are_what_was_said(home: Home, indexed: Callable[[], Backend]) -> N
     assert reading is not None
     kinds = [
         "steps" if isinstance(row, Folded) else "break" if isinstance(row, Break) else row.kind.value
-        for row in reading.rows
+        for row in page(backend, reading, 0, reading.total).rows
     ]
     assert ["prompt", "steps", "tool_call", "tool_result", "text", "break", "steps", "prompt", "text"] == kinds
     assert [0] == sorted({reading.homes[first]})
@@ -52,13 +52,12 @@ def test_hit_is_not_folded(home: Home, indexed: Callable[[], Backend]) -> None:
     backend = indexed()
     folded = leaf(backend, first)
     assert folded is not None
-    fold = folded.rows[1]
-    assert isinstance(fold, Folded)
+    steps = steps_in(backend, folded, 1)
 
-    reading = leaf(backend, first, {fold.steps[2].key})
+    reading = leaf(backend, first, {steps[2].key})
 
     assert reading is not None
-    assert len(folded.rows) + 3 == len(reading.rows)
+    assert folded.total + 3 == reading.total
     shown = [entry for entry in told(backend, reading, 0, 4) if isinstance(entry, Said)]
     assert ["command: light 1"] == [entry.stored.part.text for entry in shown if entry.is_hit]
 
@@ -73,7 +72,7 @@ def test_pages_are_all_of_it(home: Home, indexed: Callable[[], Backend]) -> None
     pages = [entry for begin in range(0, 10, 2) for entry in told(backend, reading, begin, begin + 2)]
     steps = [entry for begin in range(0, 6, 4) for entry in unfolded(backend, reading, 1, begin, begin + 4)]
 
-    assert told(backend, reading, 0, len(reading.rows)) == pages
+    assert told(backend, reading, 0, reading.total) == pages
     assert ["light 0", "lit 0", "light 1", "lit 1", "light 2", "lit 2"] == [
         entry.stored.part.text.removeprefix("command: ") for entry in steps if isinstance(entry, Said)
     ]
@@ -85,7 +84,7 @@ def test_agent_is_meant_by_its_session_and_name(home: Home, indexed: Callable[[]
     backend = indexed()
     reading = leaf(backend, first)
     assert reading is not None
-    (agent,) = reading.started.values()
+    ((agent,),) = reading.started.values()
 
     found = leaf(backend, first_record(backend, agent_id(agent)))
 

@@ -147,7 +147,7 @@ LINES = {
     "title of the model's": told("ai-title", Kind.TITLE, aiTitle=None),
     "name of an agent": told("agent-name", Kind.TITLE, agentName=None),
     "tag": told("tag", Kind.TITLE, tag=None),
-    "last prompt": told("last-prompt", Kind.PROMPT, "user", lastPrompt=None, leafUuid="x"),
+    "last prompt": told("last-prompt", Kind.HISTORY, "user", lastPrompt=None, leafUuid="x"),
     "setting of an agent": told("agent-setting", Kind.SYSTEM, agentSetting=None),
     "link of a pull request": told("pr-link", Kind.SYSTEM, prNumber=7, prUrl="https://x", prRepository=None),
     "link of a frame": told("frame-link", Kind.SYSTEM, path="/x", frameUrl="https://x", title=None),
@@ -189,6 +189,10 @@ TRACKED: dict[str, Write] = {
 }
 
 
+# What every session says belongs to no record of one session.
+LISTINGS = ("skills that were listed", "tools that came", "agents that came", "instructions of a server")
+
+
 @pytest.fixture(scope="module")
 def probed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Probed]:
     """A session with a word in each of its lines, and another with what is left out."""
@@ -212,7 +216,8 @@ def test_line_is_found_by_its_word(probed: Probed, name: str) -> None:
     found = only(probed.engine, marker(name))
 
     stored, place = found.best.stored, found.best.stored.link.places[0]
-    assert probed.records[name].get("uuid", stored.part.uuid) == stored.part.uuid
+    if name not in LISTINGS:
+        assert probed.records[name].get("uuid", stored.part.uuid) == stored.part.uuid
     assert (SESSION, expected.agent) == (place.session, place.agent)
     assert (expected.kind, expected.role) == (stored.part.kind, stored.part.role.value)
     assert expected.is_error == stored.part.is_error

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from searchkit.backends.embedded.lock import writing
 from searchkit.questions import FILTERS
 from tests.answers import OTHER, SESSION, THIRD
 from tests.probe import searched
@@ -214,7 +215,8 @@ def test_empty_because(filled: Run, tmp_path: Path) -> None:
     filtered = filled("search", "lantern", "project:old", "is:error", "--json").json
     for file in (tmp_path / "index" / "keyword").iterdir():
         file.unlink()
-    unindexed = filled("search", "lantern", "--json").json
+    with writing(tmp_path / "index" / "lock", wait=False):
+        unindexed = filled("search", "lantern", "--json").json
 
     assert ("no_match", 0) == (nothing["empty_because"], nothing["hidden_by_filters"])
     assert ("filtered", 11) == (filtered["empty_because"], filtered["hidden_by_filters"])

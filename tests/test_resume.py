@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from searchkit import Engine
-from searchkit.commands.last import LAST_SEARCH, recall, remember
+from searchkit.backends.embedded.layout import LAST_SEARCH
+from searchkit.commands.last import recall, remember
 from searchkit.errors import UsageError
-from searchkit.resume import command
 from tests.running import Run
 from tests.transcript import Home
 
@@ -152,18 +152,67 @@ def test_remembering_fails_in_silence_and_recalling_does_not(tmp_path: Path) -> 
         recall(tmp_path, 1)
 
 
-def test_hostile_names_stay_words_of_the_shell(home: Home, run: Run, tmp_path: Path) -> None:
-    """Neither the id nor the directory of a session can become a command, of the shell or of the terminal."""
-    home.session("$(touch x);", cwd="/tmp/\x1b]0;y\x07`touch y`").prompt("hello")
+@pytest.mark.parametrize(
+    "hostile",
+    [
+        "--dangerously-skip-permissions",
+        "-c",
+        "$(touch x);",
+        "`touch x`",
+        "a b",
+        "../x",
+        "~",
+        "a\nb",
+        "abc\x1b]52;c;eA==\x07",
+        "abc\u200bd",
+        "abc\U000e0041",
+    ],
+)
+def test_id_that_is_none_is_refused(home: Home, run: Run, hostile: str) -> None:
+    """Issue 15: an id of a transcript became an option of Claude Code; whatever is no plain id now makes no command."""
+    transcript = home.session(SESSION)
+    transcript.session = hostile
+    transcript.path.rename(transcript.path.with_name("named otherwise.jsonl"))
+    transcript.path = transcript.path.with_name("named otherwise.jsonl")
+    said = transcript.prompt("find the slow lantern")
     run("index")
 
-    with Engine(tmp_path / "index") as engine:
-        (session,) = engine.sessions()
-    shown = run("resume", "$(touch").out
+    answers = [run("resume", said["uuid"], *options) for options in ((), ("--json",), ("--run",))]
+    found = [one for one in run("search", "lantern", "--json").json["results"] if one["session"] == hostile]
 
-    assert ["cd", session.project, "&&", "claude", "--resume", "$(touch x);"] == shlex.split(command(session))
-    assert not set(shown) & set("\x1b\x07")
-    assert ["cd", "/tmp/]0;y`touch y`", "&&", "claude", "--resume", "$(touch x);"] == shlex.split(shown)
+    assert [2, 2, 2] == [answer.status for answer in answers]
+    assert all("is none that Claude Code gives" in answer.err for answer in answers)
+    assert "" == answers[0].out
+    assert [None] == [one["resume"] for one in found]
+
+
+@pytest.mark.parametrize(
+    "hostile", ["/tmp/\x1b]0;y\x07x", "/tmp/a\u202eb", "/tmp/a\u200bb", "/tmp/a\x9bb", "/a\rb", "/a\nb", "/a\tb"]
+)
+def test_directory_that_cannot_be_typed_makes_no_command(home: Home, run: Run, hostile: str) -> None:
+    """Issue 15: what is pasted reaches the terminal before any shell, quotes or not."""
+    home.session(SESSION, cwd=hostile).prompt("hello")
+    run("index")
+
+    answer = run("resume", SESSION)
+
+    assert (2, "") == (answer.status, answer.out)
+    assert "has hidden characters in its name" in answer.err
+    assert run("show", SESSION, "--json").json["resume"] is None
+
+
+def test_hostile_directory_stays_a_word_of_the_shell(home: Home, run: Run) -> None:
+    """Issue 15: it is neither a command nor an option, in bash, zsh or fish."""
+    names = ["-P", "=ls", "/tmp/`touch y`", "/tmp/\\';touch y;'", "~root", "/tmp/$(touch y)", "/tmp/a!b"]
+    for number, name in enumerate(names):
+        home.session(f"0000000{number}-1111-4111-8111-111111111111", cwd=name).prompt("hello")
+    run("index")
+
+    shown = [run("resume", f"0000000{number}").out for number in range(len(names))]
+
+    assert ["./-P", *names[1:]] == [shlex.split(line)[1] for line in shown]
+    assert "cd '=ls' && claude" in shown[1]
+    assert "cd /tmp/" not in shown[3]
 
 
 def test_message_means_its_session(home: Home, run: Run) -> None:

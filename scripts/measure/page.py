@@ -58,7 +58,7 @@ def main() -> None:
     flags = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
     control.start(index, [])
     address = control.listen(index, 0)
-    base = address.partition("/?")[0]
+    base = address.partition("/#")[0]
     try:
         with sync_playwright() as playwright:
             browser = playwright.chromium.launch(executable_path=executable, args=flags)

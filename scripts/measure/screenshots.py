@@ -69,7 +69,7 @@ def _picture(browser: Any, address: str, view: str, size: str, scheme: str, dire
     context = browser.new_context(viewport=viewport, color_scheme=scheme, locale="en-GB", device_scale_factor=1)
     page = context.new_page()
     page.goto(address)
-    page.goto(address.partition("/?")[0] + VIEWS[view])
+    page.goto(address.partition("/#")[0] + VIEWS[view])
     page.locator("main h1, main h2").first.wait_for()
     page.wait_for_load_state("networkidle")
     page.wait_for_timeout(REST_MS)

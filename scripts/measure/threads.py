@@ -9,6 +9,7 @@ import json
 import tempfile
 from collections import Counter
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -101,7 +102,7 @@ def _reached(engine: Engine, session: str) -> set[str]:
         thread = engine.thread(uuid)
         reached.update(node.uuid for node in thread.nodes)
         waiting += [branch.first for branch in thread.branches if branch.session in (None, session)]
-        for agent in (*started(backend, thread.nodes).values(), *thread.strays):
+        for agent in chain(*started(backend, thread.nodes).values(), thread.strays):
             records = own_records(backend, agent)
             waiting.append(records[0].uuid if records else agent.name)
     return reached

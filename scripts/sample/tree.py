@@ -55,6 +55,8 @@ def write(root: Path, sessions: Iterable[Session]) -> None:
     for session in sessions:
         _write_session(root, session)
     _lines(root / "history.jsonl", _history(sessions))
+    # Nobody deletes the sample, and nothing is to warn of it.
+    _text(root / "settings.json", json.dumps({"cleanupPeriodDays": 99_999}, indent=2))
     _text(root / "plans" / "brisk-copper-kettle.md", story_money.PLAN)
     _text(root / "projects" / "-home-mira-work-teashop" / "memory" / "MEMORY.md", story_ci.MEMORY)
     tasks = root / "tasks" / uuid("session", "release")

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
     Values = NDArray[np.float32]
 
+    from searchkit.backends.surveys import Sketch, Survey
+
 
 class Entry(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
     """A change with the parts of each of its records, or with the number of records that were left behind."""
@@ -311,8 +313,23 @@ class Backend(Protocol):
     def members(self, session: str, agent: str | None = None, /) -> list[Node]:
         """Return the records of a session, or of one of its agents, as they lie there, copies after others."""
 
+    def nodes(self, keys: Sequence[int], /) -> list[Node]:
+        """Return records by their keys, in this order, as they lie at home; one that is gone is left out."""
+
+    def survey(self, key: int, /) -> "Survey | None":
+        """Survey the conversation of a record, by its session and agent; None where it is as well to read all of it."""
+
+    def touching(self, session: str, /) -> list[Step]:
+        """Return the calls of a session that touched a file, in line order: of each file and tool the last."""
+
+    def tail(self, session: str, /) -> "Sketch | None":
+        """Return the turn that a session ends with, as far as it is near its end; None where that takes all of it."""
+
     def agents(self, session: str, /) -> list[str]:
-        """Return the agents that have records in a session, in order of their names."""
+        """Return the agents that have records in a session, in order of their names.
+
+        Left out are those of which nothing is kept: warm-ups, and guesses at the next prompt.
+        """
 
     def offspring(self, keys: Sequence[int], session: str, /) -> list[Node]:
         """Return the records of other sessions than this whose parent is one of these, without their steps."""
@@ -343,11 +360,14 @@ class Backend(Protocol):
     def headings(self, ids: Sequence[str], /) -> Mapping[str, Heading]:
         """Return what the sessions with these ids are known by; a missing one is left out."""
 
-    def facts(self, session: str, /) -> list[Fact]:
-        """Return what is known of a session and its agents."""
+    def facts(self, session: str, names: Sequence[str] = (), /) -> list[Fact]:
+        """Return what is known of a session and its agents; of some names, or of all where none is given."""
 
-    def findings(self) -> Iterator[Finding]:
-        """Yield what is wrong in the transcripts and in the store itself."""
+    def findings(self, is_deep: bool = False) -> Iterator[Finding]:
+        """Yield what is wrong in the transcripts and in the store itself; deeply means that everything is verified."""
+
+    def damage(self) -> str | None:
+        """Say what was found to be damaged while texts were read; None where that is nothing."""
 
     def counts(self) -> Counts:
         """Count what is kept."""

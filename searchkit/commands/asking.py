@@ -10,9 +10,9 @@ import click
 from searchkit.commands.completing import complete_filter
 from searchkit.commands.options import Command
 from searchkit.commands.printing import warn
+from searchkit.gate import one_line
 from searchkit.query import understand
 from searchkit.questions import Condition, Filter, Query
-from searchkit.render.plain import one_line
 
 # What can be filtered by, and how its option is explained.
 FILTERS = {

@@ -12,6 +12,8 @@ from contextvars import ContextVar
 
 import click
 
+from searchkit.gate import printed
+
 # Lines get no longer on wide terminals: they would be hard to read. The first is for where there is no terminal.
 DEFAULT_WIDTH = 100
 MOST_WIDTH = 120
@@ -54,7 +56,7 @@ class Audience:
         """Print lines of a result."""
         try:
             for line in lines:
-                click.echo(line)
+                click.echo(printed(line))
             sys.stdout.flush()
         except BrokenPipeError:
             # Whoever read our output has seen enough. Caught here because click would leave with status 1,
@@ -71,7 +73,7 @@ class Audience:
 
     def say(self, line: str) -> None:
         """Say something beside the result."""
-        click.echo(line, err=True)
+        click.echo(printed(line), err=True)
 
 
 _present: ContextVar[Audience] = ContextVar("audience")

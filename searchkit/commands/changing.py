@@ -14,7 +14,7 @@ from searchkit.commands.opening import must_be_own
 from searchkit.commands.options import Command, common
 from searchkit.commands.printing import print_json, print_lines, say
 from searchkit.errors import UsageError
-from searchkit.render.plain import safe
+from searchkit.gate import safe
 
 _COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 
@@ -29,10 +29,14 @@ class Changed(msgspec.Struct, frozen=True, kw_only=True):
 
 def changing_options(command: Command) -> Command:
     """Add whom a change is for, and how sure one is of it."""
+    return sure_options(click.argument("agent", type=click.Choice(["claude"]))(command))
+
+
+def sure_options(command: Command) -> Command:
+    """Add how sure one is of a change."""
     for option in (
         click.option("--dry-run", is_flag=True, help="Only show what would be changed."),
         click.option("--yes", is_flag=True, help="Do it without asking."),
-        click.argument("agent", type=click.Choice(["claude"])),
         common,
     ):
         command = option(command)
@@ -46,13 +50,14 @@ def change(
     as_json: bool,
     yes: bool,
     dry_run: bool,
+    target: Path | None = None,
 ) -> Changed:
-    """Show what a plan would change in the agent's directory, and do it if that is wanted."""
+    """Show what a plan would change, where the plugin goes or elsewhere, and do it if that is wanted."""
     must_be_own()
     if as_json and not (yes or dry_run):
         raise UsageError("with --json nothing is shown before it is changed", "add --dry-run to see it, or --yes")
     environment = audience().environment
-    target = installing.place(environment)
+    target = target or installing.place(environment)
     changes = plan(target)
     if not as_json:
         for one in changes:

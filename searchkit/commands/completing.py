@@ -1,9 +1,11 @@
 """What could be typed next: values from the index, offered to a shell.
 
 A shell that completes shows whatever goes wrong in the middle of a person's typing, so nothing
-here raises: where there is no index, nothing is offered.
+here raises: where there is no index, nothing is offered. Nor is a value that a shell would take for more than a word:
+the script that click has for bash puts values on the line as they are, and Enter would run what they say.
 """
 
+import os
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import PurePosixPath
@@ -11,13 +13,15 @@ from typing import TYPE_CHECKING
 
 import click
 
+from searchkit.gate import is_id, one_line, words
 from searchkit.questions import STATES
-from searchkit.render.plain import one_line
 from searchkit.types import Kind, Role
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
+# Where click looks for a shell that asks what could come next.
+VARIABLE = "_SEARCHKIT_COMPLETE"
 # Sessions that are offered, the newest.
 MOST_SESSIONS = 30
 _FIXED = {"kind": [kind.value for kind in Kind], "role": [role.value for role in Role], "is": list(STATES)}
@@ -38,7 +42,7 @@ def complete_filter(context: click.Context, parameter: click.Parameter, incomple
     if name == "project" and "/" not in asked:
         # The last part of a path means it just as well, and is shorter.
         offered = (PurePosixPath(path.replace("\\", "/")).name or path for path in offered)
-    return [value for value in _safe(offered) if value.casefold().startswith(asked)]
+    return [value for value in words(offered, _is_quoting()) if value.casefold().startswith(asked)]
 
 
 def complete_session(context: click.Context, parameter: click.Parameter, incomplete: str) -> "list[CompletionItem]":
@@ -52,10 +56,12 @@ def complete_session(context: click.Context, parameter: click.Parameter, incompl
         filters = (Filter(name="session", values=(incomplete,)),) if incomplete else ()
         with Engine(context.params.get("index")) as engine:
             found = engine.sessions(Condition(filters=filters), MOST_SESSIONS)
-        return [CompletionItem(session.id, help=one_line(session.title or "")) for session in found]
+        return [
+            CompletionItem(session.id, help=one_line(session.title or "")) for session in found if is_id(session.id)
+        ]
     return []
 
 
-def _safe(values: Iterable[str]) -> list[str]:
-    """Leave out, each but once, what would not arrive as it is: a shell reads values line by line."""
-    return [value for value in dict.fromkeys(values) if value and value == one_line(value)]
+def _is_quoting() -> bool:
+    """Say whether the shell that asks puts quotes around what it inserts; bash inserts what it is given."""
+    return os.environ.get(VARIABLE, "").startswith(("zsh_", "fish_"))

@@ -3,12 +3,11 @@
 import click
 from click.shell_completion import get_completion_class
 
+from searchkit.commands.completing import VARIABLE
 from searchkit.commands.options import common
 from searchkit.commands.printing import print_json, print_lines
 
 PROGRAM = "searchkit"
-# Where click looks for a shell that asks what could come next.
-VARIABLE = "_SEARCHKIT_COMPLETE"
 
 
 @click.command()

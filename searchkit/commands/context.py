@@ -11,11 +11,11 @@ from searchkit.commands.options import common, rerank_option
 from searchkit.commands.printing import print_json, print_lines, say, warn, warn_of
 from searchkit.commands.search import files_behind
 from searchkit.errors import TooFewTokens, UsageError
+from searchkit.gate import one_line
 from searchkit.packs import DEFAULT_TOKENS
 from searchkit.questions import Condition, Filter
 from searchkit.render import context as render
 from searchkit.render import context_json, empty
-from searchkit.render.plain import one_line
 
 # Where Claude Code tells its commands which session they are run in.
 CURRENT = ("CLAUDE_SESSION_ID", "CLAUDE_CODE_SESSION_ID")

@@ -1,23 +1,38 @@
-"""`searchkit doctor`: says what is wrong."""
+"""`searchkit doctor`: says how healthy transcripts and index are, and what to do."""
 
 import click
 
+from searchkit import verdicts
 from searchkit.commands import WENT_WRONG
+from searchkit.commands.audience import audience
 from searchkit.commands.opening import opened
 from searchkit.commands.options import common
 from searchkit.commands.printing import print_json, print_lines
-from searchkit.render import json, terminal
+from searchkit.errors import SourceError
+from searchkit.render import health
+from searchkit.types import Finding
 
 
 @click.command()
 @common
-@click.option("--full", is_flag=True, help="Show every place, not the first few of each kind.")
-def doctor(index: str | None, as_json: bool, full: bool) -> int:
-    """Say what is wrong in the transcripts or in the index."""
+@click.option("--full", is_flag=True, help="Show every place, and what is usual, too.")
+@click.option("--deep", is_flag=True, help="Verify every text and row of the index against its checksum, not a sample.")
+def doctor(index: str | None, as_json: bool, full: bool, deep: bool) -> int:
+    """Say whether transcripts and index are well, what is worth knowing, and what to do.
+
+    Each kind of finding is fine, worth knowing, or something to act on. The status is 2 where something is wrong
+    with the index.
+    """
     with opened(index) as engine:
-        found = list(engine.findings())
+        found, kept = list(engine.findings(deep)), None
+        try:
+            kept = engine.retention()
+            found += verdicts.of_retention(kept)
+        except SourceError as error:
+            found.append(Finding(kind=verdicts.SILENT, file=str(engine.roots[0]), line=0, detail=error.message))
+        grouped = verdicts.groups(found)
         if as_json:
-            print_json(json.findings(found))
+            print_json(health.examination_json(grouped, found, kept))
         else:
-            print_lines(terminal.findings(found, full))
-    return WENT_WRONG if any(finding.kind.startswith("index:") for finding in found) else 0
+            print_lines(health.examination(grouped, full, audience().width))
+    return WENT_WRONG if any(map(verdicts.is_of_index, found)) else 0

@@ -1,5 +1,7 @@
 """`searchkit index`: brings the index up to date, once or for as long as it runs."""
 
+from contextlib import suppress
+
 import click
 
 from searchkit.commands import WENT_WRONG
@@ -7,11 +9,11 @@ from searchkit.commands.options import common, root_option
 from searchkit.commands.printing import complain, print_json, print_lines, say, warn
 from searchkit.engine import Engine
 from searchkit.errors import SourceError
+from searchkit.gate import one_line
 from searchkit.heap import give_back
 from searchkit.ingest import Summary
 from searchkit.progress import Bar
-from searchkit.render import json, terminal
-from searchkit.render.plain import one_line
+from searchkit.render import health, json, terminal
 from searchkit.sources.claude.layout import DEMO
 
 # Files that could not be read are named up to this many.
@@ -48,6 +50,7 @@ def index(
     with Engine(index, roots, model) as engine:
         if watch:
             return _watch(engine, as_json, not no_vectors)
+        is_first = not engine.has_index()
         try:
             with Bar() as bar:
                 done = engine.index(bar.update, _say_who_writes, not no_wait, rebuild, not no_vectors)
@@ -58,17 +61,22 @@ def index(
         if not engine.counts().files:
             places = ", ".join(str(root / "projects") for root in engine.roots)
             raise SourceError(f"there are no transcripts below {places}", f"name another directory with --root; {DEMO}")
+        if is_first:
+            _say_what_is_deleted(engine)
     return WENT_WRONG if done.failures else 0
 
 
 def _watch(engine: Engine, as_json: bool, with_vectors: bool) -> int:
     """Follow changes until interrupted; the first pass says what there was to read, later ones what came."""
     passes = 0
+    is_first = not engine.has_index()
     with Bar() as bar:
         for done in engine.watch(bar.update, _say_who_writes, with_vectors):
             bar.clear()
             if not passes or done.files or done.gone:
                 _show_summary(done, bar.seconds, as_json)
+            if not passes and is_first:
+                _say_what_is_deleted(engine)
             if not passes:
                 say("Watching. Ctrl-C ends it.")
             passes += 1
@@ -89,6 +97,12 @@ def _show_summary(done: Summary, seconds: float, as_json: bool) -> None:
         more = len(done.failures) - MOST_FAILURES
         rest = f"and {more:,} more; " if more > 0 else ""
         say(f"  {rest}all else is indexed; mend or remove these, and the next run reads them")
+
+
+def _say_what_is_deleted(engine: Engine) -> None:
+    with suppress(SourceError):
+        for line in health.warning(engine.retention()):
+            warn(line)
 
 
 def _say_who_writes(holder: str) -> None:

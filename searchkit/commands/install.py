@@ -1,6 +1,5 @@
 """`searchkit install`: lets an agent use searchkit."""
 
-import shlex
 from functools import partial
 
 import click
@@ -8,6 +7,7 @@ import click
 from searchkit.commands import installing
 from searchkit.commands.changing import change, changing_options
 from searchkit.commands.printing import say
+from searchkit.gate import command_line
 
 
 @click.command()
@@ -26,6 +26,6 @@ def install(agent: str, index: str | None, as_json: bool, yes: bool, dry_run: bo
             say(f"It is installed already, in {done.target}.")
         elif done.is_done:
             say(f"Installed in {done.target}; the next session of Claude Code has it as searchkit@skills-dir.")
-            server = shlex.join([*installing.command(), "mcp"])
+            server = command_line(*installing.command(), "mcp") or "searchkit mcp"
             say(f"A version that loads no plugins from there takes: claude mcp add --scope user searchkit -- {server}")
     return 0

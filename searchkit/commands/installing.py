@@ -73,8 +73,8 @@ def to_install(target: Path, index: str | None) -> list[Change]:
     earlier = _receipt(target)
     # What an earlier version brought, and this one does not.
     outdated = [path for path in (earlier.files if earlier else {}) if path not in wanted]
-    changes = [Change(path=path, before=_read(target / path), after=text) for path, text in wanted.items()]
-    changes += [Change(path=path, before=_read(target / path), after=None) for path in outdated]
+    changes = [Change(path=path, before=read(target / path), after=text) for path, text in wanted.items()]
+    changes += [Change(path=path, before=read(target / path), after=None) for path in outdated]
     return [change for change in changes if change.before != change.after]
 
 
@@ -84,7 +84,7 @@ def to_uninstall(target: Path) -> list[Change]:
     receipt = _receipt(target)
     if receipt is None:
         return []
-    found = [Change(path=path, before=_read(target / path), after=None) for path in (*receipt.files, RECEIPT)]
+    found = [Change(path=path, before=read(target / path), after=None) for path in (*receipt.files, RECEIPT)]
     return [change for change in found if change.before is not None]
 
 
@@ -93,21 +93,21 @@ def install(target: Path, changes: Sequence[Change], copies: Path) -> Path | Non
     earlier = _receipt(target)
     try:
         made = [*(earlier.made if earlier else []), *_make(target)]
-        kept = _copied(target, [change for change in changes if change.before is not None], copies)
+        kept = copied(target, [change for change in changes if change.before is not None], copies)
         files = (earlier.files if earlier else {}) | {one.path: _digest(one.after) for one in changes}
         _make((target / RECEIPT).parent)
         # Before anything else: what a crash leaves behind can be taken away, too.
-        _write(target / RECEIPT, _written(Receipt(files=files, made=made)))
+        write(target / RECEIPT, _written(Receipt(files=files, made=made)))
         for change in sorted(changes, key=lambda one: one.path == MANIFEST):
             if change.after is None:
                 (target / change.path).unlink(missing_ok=True)
             else:
                 _make((target / change.path).parent)
-                _write(target / change.path, change.after)
+                write(target / change.path, change.after)
         gone = {one.path for one in changes if one.after is None}
         if gone:
             left = {path: digest for path, digest in files.items() if path not in gone}
-            _write(target / RECEIPT, _written(Receipt(files=left, made=made)))
+            write(target / RECEIPT, _written(Receipt(files=left, made=made)))
     except OSError as error:
         raise UsageError(f"cannot write below {target}: {error}", "see who may write there") from error
     return kept
@@ -119,7 +119,7 @@ def uninstall(target: Path, changes: Sequence[Change], copies: Path) -> Path | N
     assert receipt is not None
     edited = [one for one in changes if one.path != RECEIPT and _digest(one.before) != receipt.files[one.path]]
     try:
-        kept = _copied(target, edited, copies)
+        kept = copied(target, edited, copies)
         # The receipt last: what is left after a crash is still known to be ours.
         for change in sorted(changes, key=lambda one: (one.path == RECEIPT, one.path != MANIFEST)):
             (target / change.path).unlink(missing_ok=True)
@@ -175,7 +175,7 @@ def _must_be_ours(target: Path) -> None:
         raise UsageError(f"{target} is a link to {target.readlink()}, which was not made by this command", hint)
     if not target.exists():
         return
-    manifest = _read(target / MANIFEST)
+    manifest = read(target / MANIFEST)
     if manifest is None:
         if _receipt(target) is None and any(target.iterdir()):
             raise UsageError(f"{target} holds something that is not this plugin", hint)
@@ -193,7 +193,7 @@ def _must_be_ours(target: Path) -> None:
 
 
 def _receipt(target: Path) -> Receipt | None:
-    written = _read(target / RECEIPT)
+    written = read(target / RECEIPT)
     if written is None:
         return None
     try:
@@ -212,7 +212,7 @@ def _written(receipt: Receipt) -> bytes:
     return msgspec.json.format(msgspec.json.encode(receipt), indent=2) + b"\n"
 
 
-def _read(path: Path) -> bytes | None:
+def read(path: Path) -> bytes | None:
     try:
         return path.read_bytes()
     except (FileNotFoundError, NotADirectoryError):
@@ -229,7 +229,7 @@ def _make(directory: Path) -> list[str]:
     return [str(one) for one in reversed(missing)]
 
 
-def _write(path: Path, text: bytes) -> None:
+def write(path: Path, text: bytes) -> None:
     """Put a file into place at once, with the mode it had; a new one is its owner's."""
     beside = path.with_name(f".{path.name}.{os.getpid()}")
     mode = path.stat().st_mode & 0o777 if path.exists() else 0o600
@@ -244,7 +244,7 @@ def _write(path: Path, text: bytes) -> None:
         raise
 
 
-def _copied(target: Path, changes: Sequence[Change], copies: Path) -> Path | None:
+def copied(target: Path, changes: Sequence[Change], copies: Path) -> Path | None:
     if not changes:
         return None
     for change in changes:

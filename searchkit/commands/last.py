@@ -8,11 +8,11 @@ from threading import get_ident
 
 import msgspec
 
-from searchkit.backends.embedded.layout import write_private
-from searchkit.errors import UsageError
+from searchkit.backends.embedded.layout import LAST_SEARCH
+from searchkit.errors import NotPrivate, UsageError
+from searchkit.private import read_private, write_private
 from searchkit.results import Result
 
-LAST_SEARCH = "last-search.json"
 # A search shows no more results than this; whatever is longer, or no number, is an id.
 MOST_RESULTS = 1_000
 
@@ -32,7 +32,7 @@ def remember(index: Path, results: Sequence[Result]) -> None:
     ]
     # Searches may run side by side; each writes a file of its own and puts it into place.
     own = index / f"{os.getpid()}-{get_ident()}-{LAST_SEARCH}"
-    with suppress(OSError):
+    with suppress(OSError, NotPrivate):
         try:
             write_private(own, msgspec.json.encode(found))
             own.replace(index / LAST_SEARCH)
@@ -44,7 +44,7 @@ def recall(index: Path, number: int) -> Remembered:
     """Return where a result of the last search was, counted from 1."""
     hint = "give an id, or search again and take a number from there"
     try:
-        found = msgspec.json.decode((index / LAST_SEARCH).read_bytes(), type=list[Remembered])
+        found = msgspec.json.decode(read_private(index / LAST_SEARCH), type=list[Remembered])
     except FileNotFoundError:
         raise UsageError(f"there was no search yet whose result {number} could be meant", hint) from None
     except (OSError, msgspec.MsgspecError) as error:

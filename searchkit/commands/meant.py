@@ -6,7 +6,8 @@ from searchkit import ids
 from searchkit.commands.last import is_number, recall
 from searchkit.engine import Engine
 from searchkit.errors import NotFound, UsageError
-from searchkit.render.plain import day, one_line
+from searchkit.gate import one_line
+from searchkit.render.plain import day
 from searchkit.types import Session
 
 
@@ -35,6 +36,8 @@ def must_say(asked: str) -> None:
 
 def listed(found: Sequence[Session]) -> str:
     """List the sessions that could be meant, below each other."""
-    told = [f"{one.id}  {day(one.ended)}  {one_line(one.title or '')[:60]}" for one in found[: ids.MOST_MEANT]]
+    told = [
+        f"{one_line(one.id)}  {day(one.ended)}  {one_line(one.title or '')[:60]}" for one in found[: ids.MOST_MEANT]
+    ]
     more = ["and more"] if len(found) > ids.MOST_MEANT else []
     return "\n  ".join(told + more)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 from searchkit.commands.audience import Audience
+from searchkit.gate import printed
 
 if TYPE_CHECKING:
     from subprocess import Popen
@@ -65,7 +66,7 @@ def _feed(pager: "Popen[bytes]", lines: Iterator[str], is_coloured: bool) -> Non
         assert pager.stdin is not None
         with suppress(BrokenPipeError), pager.stdin as file:
             for line in lines:
-                shown = line if is_coloured else click.unstyle(line)
+                shown = printed(line if is_coloured else click.unstyle(line))
                 file.write(f"{shown}\n".encode(sys.stdout.encoding or "utf-8", "replace"))
         pager.wait()
     finally:

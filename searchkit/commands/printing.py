@@ -6,8 +6,8 @@ import click
 import orjson
 
 from searchkit.commands.audience import audience
+from searchkit.gate import escaped, one_line, safe
 from searchkit.render.empty import respelled
-from searchkit.render.plain import escaped, one_line, safe
 from searchkit.results import Answer
 
 
@@ -57,3 +57,5 @@ def warn_of(found: Answer) -> None:
         warn(f"found by words only: {one_line(found.without_meaning)}")
     if found.unjudged:
         warn(f"not reranked: {one_line(found.unjudged)}")
+    if found.damage:
+        warn(f"{one_line(found.damage)} is damaged; mend it: searchkit index --rebuild")

@@ -13,9 +13,9 @@ from searchkit.commands.opening import must_be_own, opened
 from searchkit.commands.options import common
 from searchkit.commands.printing import print_json, print_lines, warn
 from searchkit.errors import UsageError
+from searchkit.gate import one_line
 from searchkit.render import json
-from searchkit.render.plain import one_line, safe
-from searchkit.resume import Resumption, arguments, command
+from searchkit.resume import Resumption, arguments, command, refusal
 from searchkit.types import Session
 
 
@@ -33,6 +33,8 @@ def resume(id: str, index: str | None, as_json: bool, run: bool) -> None:
         must_be_own()
     with opened(index) as engine:
         found = engine.resumption(meant(engine, id))
+    if refused := refusal(found.session):
+        raise UsageError(refused, "searchkit show tells what was said in it")
     for remark in _remarks(found):
         warn(remark)
     if run:
@@ -40,7 +42,7 @@ def resume(id: str, index: str | None, as_json: bool, run: bool) -> None:
     if as_json:
         print_json(json.resume(found))
     else:
-        print_lines([safe(command(found.session))])
+        print_lines(filter(None, [command(found.session)]))
 
 
 def _remarks(found: Resumption) -> Iterator[str]:
@@ -66,9 +68,10 @@ def _run(session: Session, has_directory: bool) -> NoReturn:
         raise UsageError("the session can be reopened only in its directory", "leave out --run to see the command")
     os.chdir(session.project or "")
     sys.stdout.flush()
-    program, *_ = words = arguments(session)
+    words = arguments(session)
+    assert words is not None
     try:
-        os.execvp(program, words)
+        os.execvp(words[0], words)
     except OSError as error:
         hint = "install Claude Code, or leave out --run and run the command yourself"
-        raise UsageError(f"cannot run {program}: {error.strerror}", hint) from error
+        raise UsageError(f"cannot run {words[0]}: {error.strerror}", hint) from error

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from searchkit.errors import UsageError
+from searchkit.gate import safe
 
 
 def save(path: Path, lines: Iterable[str]) -> None:
@@ -15,7 +16,7 @@ def save(path: Path, lines: Iterable[str]) -> None:
     try:
         try:
             with os.fdopen(os.open(beside, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as file:
-                file.writelines(f"{click.unstyle(line)}\n".encode("utf-8", "replace") for line in lines)
+                file.writelines(f"{safe(click.unstyle(line))}\n".encode("utf-8", "replace") for line in lines)
             beside.replace(path)
         finally:
             beside.unlink(missing_ok=True)

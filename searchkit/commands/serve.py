@@ -22,7 +22,7 @@ LOOK_SECONDS = 5.0
 @click.option(
     "--port",
     type=click.IntRange(0, MOST_PORT),
-    help="Listen on this loopback port, too; 0 is any free one. It wants the token that the address holds.",
+    help="Listen on this loopback port, too; 0 is any free one. It wants a token; the address holds that of the page.",
 )
 @click.option("--open", "is_opened", is_flag=True, help="Open the page in a browser; any free port, unless --port.")
 @click.option("--stop", "is_stopped", is_flag=True, help="End the process.")

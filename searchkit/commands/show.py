@@ -29,7 +29,7 @@ from searchkit.render.wording import Asked
 @click.argument("id", shell_complete=complete_session)
 @click.option("--before", default=1, show_default=True, type=click.IntRange(0, 100_000), help="Turns before it.")
 @click.option("--after", default=1, show_default=True, type=click.IntRange(0, 100_000), help="Turns after it.")
-@click.option("--full", is_flag=True, help="Show every step, and long texts whole.")
+@click.option("--full", is_flag=True, help="Show every turn and step, and long texts whole.")
 @click.option("--agents", is_flag=True, help="Show what agents did below the calls that started them.")
 @click.option("--markdown", "as_markdown", is_flag=True, help="Print Markdown.")
 @click.option("--html", "as_html", is_flag=True, help="Print a page that needs nothing else.")
@@ -79,11 +79,11 @@ def _found(engine: Engine, id: str, asked: Asked, is_full: bool) -> Conversation
     uuid = recall(engine.settings.index, int(id)).uuid if is_number(id) else id.partition("#")[0]
     must_say(uuid)
     if uuid in engine.named([uuid]) or not engine.messages(uuid):
-        return engine.outline(titled(engine, id).id)
+        return engine.outline(titled(engine, id).id, is_full)
     found = engine.show(uuid, asked.before, asked.after, is_full, asked.has_agents)
     # The engine puts the beginning of the conversation in place of a title.
     is_title = not found.record.lower().startswith(uuid.lower())
-    return engine.outline(found.session.id) if is_title and found.session else found
+    return engine.outline(found.session.id, is_full) if is_title and found.session else found
 
 
 def _given(*names: str) -> list[str]:

@@ -4,9 +4,9 @@ from searchkit.commands.last import is_number
 from searchkit.commands.meant import listed, meant, must_say
 from searchkit.engine import Engine
 from searchkit.errors import UsageError
+from searchkit.gate import one_line
 from searchkit.ids import MOST_MEANT
 from searchkit.questions import Condition, Filter
-from searchkit.render.plain import one_line
 from searchkit.types import Session
 
 

@@ -19,8 +19,9 @@ from searchkit.render.screen import Screen
 @common
 @click.argument("session", shell_complete=complete_session)
 @click.option("--ascii", "as_ascii", is_flag=True, help="Draw with the characters of ASCII only.")
+@click.option("--full", is_flag=True, help="Draw every turn, however many there are.")
 @click.option("--no-pager", is_flag=True, help="Print a long tree as it is.")
-def tree(session: str, index: str | None, as_json: bool, as_ascii: bool, no_pager: bool) -> None:
+def tree(session: str, index: str | None, as_json: bool, as_ascii: bool, full: bool, no_pager: bool) -> None:
     """Draw a session: its turns, the ways that were left, compactions and agents.
 
     SESSION is the id of a session or of one of its messages, the beginning of one, words of a title, or the
@@ -28,7 +29,7 @@ def tree(session: str, index: str | None, as_json: bool, as_ascii: bool, no_page
     empty ones was abandoned.
     """
     with opened(index) as engine:
-        found = engine.outline(titled(engine, session).id)
+        found = engine.outline(titled(engine, session).id, full)
         if as_json:
             print_json(outline_json.fields(found, is_full=False))
             return

@@ -13,6 +13,9 @@ from pathlib import Path
 
 import msgspec
 
+from searchkit.errors import NotPrivate
+from searchkit.private import check_owned
+
 log = logging.getLogger(__name__)
 
 # No line that was written here is longer.
@@ -39,10 +42,15 @@ class Ready(msgspec.Struct, frozen=True, kw_only=True):
 def load(path: Path) -> tuple[Ready, bytes] | None:
     """Read a model and its graph; None where there is none, or only a damaged one."""
     try:
+        _check(path)
         with path.open("rb") as file:
             ready = msgspec.json.decode(file.readline(MOST_LINE_BYTES), type=Ready)
             graph = file.read()
     except FileNotFoundError:
+        return None
+    except NotPrivate as refusal:
+        # Whoever else can write there could have put another model there.
+        log.warning("%s, so the model is made again every time; %s", refusal.message, refusal.hint)
         return None
     except (OSError, ValueError, msgspec.MsgspecError) as error:
         log.warning("cannot read %s, so it is made anew: %s", path, error)
@@ -60,6 +68,7 @@ def store(path: Path, ready: Ready, graph: bytes) -> None:
 
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        check_owned(path.parent, may_be_link=True)
         _clear_abandoned(path)
         # Made with mode 0600, and named like no other.
         descriptor, name = tempfile.mkstemp(prefix=f"{path.name}.", suffix=".new", dir=path.parent)
@@ -72,8 +81,16 @@ def store(path: Path, ready: Ready, graph: bytes) -> None:
             with contextlib.suppress(OSError):
                 Path(name).unlink()
             raise
+    except NotPrivate:
+        # Whoever looked for it was told.
+        return
     except OSError as error:
         log.warning("cannot keep the model in %s, so it is made again every time: %s", path, error)
+
+
+def _check(path: Path) -> None:
+    check_owned(path.parent, may_be_link=True)
+    check_owned(path)
 
 
 def graph_hash(graph: bytes) -> str:

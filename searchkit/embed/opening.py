@@ -1,4 +1,7 @@
-"""Opens a model of sentence-transformers by its name or path, and says what is missing where that fails."""
+"""Opens a model of sentence-transformers by its name or path, and says what is missing where that fails.
+
+The library itself is only ever given an absolute path: given a name, it looks below the current directory first.
+"""
 
 import logging
 import os
@@ -8,8 +11,9 @@ import urllib.request
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from searchkit.embed import safety
 from searchkit.embed.exhaustion import is_exhaustion
-from searchkit.errors import ModelDamaged, ModelFault, ModelMissing, ModelTooLarge
+from searchkit.errors import ModelDamaged, ModelFault, ModelMissing, ModelTooLarge, ModelUnsafe
 
 if TYPE_CHECKING:
     from sentence_transformers import CrossEncoder, SentenceTransformer
@@ -19,6 +23,10 @@ log = logging.getLogger(__name__)
 HUB = "https://huggingface.co"
 REACH_SECONDS = 5
 TRUE = ("1", "true", "yes", "on")
+# What a model consists of, by the names that sentence-transformers and transformers give its files. Weights for other
+# runtimes lie beside it, and may be many times as large.
+FETCHED = ["*.json", "*.txt", "*.model", "*.jinja", "*.safetensors"]
+NOT_FETCHED = ["onnx/*", "openvino/*"]
 OTHER_MODEL = "name another model, or the default one: SEARCHKIT_MODEL=default"
 
 
@@ -39,33 +47,87 @@ def opened_judge(name: str, hint: str) -> "CrossEncoder":
 
 def _opened(name: str, kind: str, hint: str) -> Any:
     if is_path(name):
-        path = Path(name).expanduser()
+        path = Path(name).expanduser().absolute()
         if not path.is_dir():
             raise ModelMissing(f"there is no model in {name}: no such directory", hint)
-        return _loaded(str(path), kind, hint, local_files_only=True)
+        return _loaded(path, name, kind, hint)
+    if Path(name).is_dir():
+        hint = f"to open the directory of that name, write ./{name}, or {hint}"
     try:
-        return _loaded(name, kind, hint, local_files_only=True)
+        fetched = _fetched(name, kind)
+        if fetched is not None:
+            return _loaded(fetched, name, kind, hint)
     except ModelDamaged as error:
-        if _is_offline():
-            raise ModelMissing(
-                f"the model {name} is not on this machine, and HF_HUB_OFFLINE is set",
-                f"fetch it once without HF_HUB_OFFLINE, or {hint}",
-            ) from error
+        log.info("what was fetched of the model %s before cannot be opened: %s", name, error)
+    except ValueError as error:
+        raise ModelMissing(f"{name!r} is neither the name of a model nor written as a path", hint) from error
+    if _is_offline():
+        raise ModelMissing(
+            f"the model {name} is not on this machine, and HF_HUB_OFFLINE is set",
+            f"fetch it once without HF_HUB_OFFLINE, or {hint}",
+        )
     _reach(name, hint)
     log.info("fetching the model %s", name)
     try:
-        return _loaded(name, kind, hint, local_files_only=False)
+        return _loaded(_fetch(name, kind, hint), name, kind, hint)
     except ModelDamaged as error:
         raise ModelMissing(f"the model {name} cannot be had: {error.message}", hint) from error
 
 
 def is_path(name: str) -> bool:
-    """Say whether a setting means a directory: it is one, or it looks like one."""
-    return name.startswith((".", "~", os.sep)) or "\\" in name or Path(name).is_dir()
+    """Say whether a setting means a directory: only if it is written as one, whatever lies below the current one."""
+    return name.startswith((".", "~", os.sep)) or "\\" in name or Path(name).is_absolute()
 
 
-def _loaded(name: str, kind: str, hint: str, *, local_files_only: bool) -> Any:
+def _fetched(name: str, kind: str) -> Path | None:
+    """Find the directory of a model that was fetched before."""
     # Many seconds, and only those who chose such a model wait for them.
+    from huggingface_hub import try_to_load_from_cache
+
+    repository = _repository(name, kind)
+    for file in (safety.MODULES, safety.CONFIG):
+        found = try_to_load_from_cache(repository, file, cache_dir=_cache())
+        if isinstance(found, str):
+            return Path(found).parent
+    return None
+
+
+def _fetch(name: str, kind: str, hint: str) -> Path:
+    """Fetch a model from the hub: settings, words and safetensors, nothing that is a program or a pickle."""
+    # Many seconds, as above.
+    from huggingface_hub import snapshot_download
+
+    try:
+        fetched = snapshot_download(
+            _repository(name, kind), cache_dir=_cache(), allow_patterns=FETCHED, ignore_patterns=NOT_FETCHED
+        )
+    except (OSError, ValueError, RuntimeError) as error:
+        raise _fault(name, error, hint) from error
+    return Path(fetched)
+
+
+def _repository(name: str, kind: str) -> str:
+    """Return a model's name on the hub; sentence-transformers lets its own models go without their organization."""
+    # Many seconds, as above.
+    import sentence_transformers
+    from sentence_transformers.util import ORIGINAL_TRANSFORMER_MODELS
+
+    organization = getattr(sentence_transformers, kind).default_huggingface_organization
+    is_short = "/" not in name and name.lower() not in ORIGINAL_TRANSFORMER_MODELS
+    return f"{organization}/{name}" if is_short and organization else name
+
+
+def _cache() -> str | None:
+    """Return where sentence-transformers was told to keep models; None means where everybody does."""
+    return os.environ.get("SENTENCE_TRANSFORMERS_HOME") or None
+
+
+def _loaded(directory: Path, name: str, kind: str, hint: str) -> Any:
+    try:
+        safety.check(directory, name, hint)
+    except OSError as error:
+        raise _fault(name, error, hint) from error
+    # Many seconds, as above.
     import sentence_transformers
     from safetensors import SafetensorError
     from transformers.utils import logging as chatter
@@ -74,7 +136,14 @@ def _loaded(name: str, kind: str, hint: str, *, local_files_only: bool) -> Any:
     chatter.disable_progress_bar()
     chatter.set_verbosity_error()
     try:
-        return getattr(sentence_transformers, kind)(name, local_files_only=local_files_only)
+        return getattr(sentence_transformers, kind)(
+            str(directory),
+            local_files_only=True,
+            trust_remote_code=False,
+            model_kwargs={"use_safetensors": True, "trust_remote_code": False},
+            processor_kwargs={"trust_remote_code": False},
+            config_kwargs={"trust_remote_code": False},
+        )
     except (OSError, ValueError, KeyError, TypeError, ImportError, SafetensorError, RuntimeError, MemoryError) as error:
         raise _fault(name, error, hint) from error
 
@@ -82,6 +151,8 @@ def _loaded(name: str, kind: str, hint: str, *, local_files_only: bool) -> Any:
 def _fault(name: str, error: Exception, hint: str) -> ModelFault:
     if is_exhaustion(error):
         return ModelTooLarge(f"there is not enough memory to open the model {name}", hint)
+    if "trust_remote_code" in str(error):
+        return ModelUnsafe(f"the model {name} needs code of its own, which is not run", hint)
     reason = str(error).strip().partition("\n")[0] or type(error).__name__
     return ModelDamaged(f"cannot open the model {name}: {reason}", hint)
 

@@ -105,6 +105,7 @@ class Sessions(Arguments, frozen=True, kw_only=True):
     before: Before = ""
     limit: Annotated[int, Meta(ge=1, le=50, description="How many sessions.")] = 10
     offset: Offset = 0
+    exclude_session: Asking = ""
 
 
 class Files(Arguments, frozen=True, kw_only=True):

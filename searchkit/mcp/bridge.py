@@ -84,7 +84,7 @@ def _read(arguments: "Sequence[str]") -> tuple[str | None, bool] | None:
 class Bridge:
     """What is known between two messages."""
 
-    def __init__(self, index: str, caller: "Mapping[str, str]", has_resident: bool, out: "BinaryIO") -> None:
+    def __init__(self, index: str, caller: "Mapping[str, object]", has_resident: bool, out: "BinaryIO") -> None:
         """Open nothing yet."""
         self._index = index
         self._caller = caller

@@ -1,7 +1,7 @@
 """Which session asks: its own words crowd out what it is looking for, so it is left out.
 
-It is the one that the call names, or that the client was started in. Where none is named, a session of the same
-project whose transcript was written to just now is taken for it, and the answer says so.
+It is the one that the call names, or whose transcript holds the call, or that the client says it has open. Where none
+is known, a session of the same project whose transcript was written to just now is taken for it. The answer says so.
 """
 
 import re
@@ -11,24 +11,54 @@ from contextlib import suppress
 from pathlib import Path
 
 import msgspec
+from msgspec.structs import replace
 
 from searchkit.engine import Engine
+from searchkit.errors import SourceSilent
+from searchkit.gate import file_name
 from searchkit.mcp.answers import LeftOut
+from searchkit.patience import Patience
 from searchkit.questions import Condition, Filter, Query, narrowed
+from searchkit.sources.claude import asking
 from searchkit.types import Session
 
 # Claude Code writes the call down before it makes it; a model may have thought about it for a minute before.
 ACTIVE_SECONDS = 120.0
 # Of the sessions of a project the newest are looked at: more are hardly open at once.
 MOST_OPEN = 5
+# Looks at transcripts on disks that may not answer; without them the index says when something was written last.
+_LOOKS = Patience(4, 2.0)
 BECAUSE_NAMED = "it is the session that asks"
+# Claude Code never changes the environment of a server, so that after /clear this may be the session before.
+BECAUSE_OPENED = "the client that asks was started in it; exclude_session names another"
+BECAUSE_OPEN = "the client that asks has it open"
 
 
 class Caller(msgspec.Struct, frozen=True, kw_only=True):
-    """What the client says of itself: its session, and the directory it works in."""
+    """What the client says of itself: its session, the call that it makes, its process, and where it works.
+
+    `started_in` is the session that it was started in, which may not be the one that it has open by now.
+    """
 
     session: str = ""
+    call: str = ""
+    process: int = 0
+    started_in: str = ""
     cwd: str = ""
+    because: str = BECAUSE_NAMED
+
+
+def known(caller: Caller, roots: Sequence[Path]) -> Caller:
+    """Find out which session a caller is, by its call and then by its process; waits a moment for the transcript."""
+    if caller.session.strip() or not (caller.call or caller.process):
+        return caller
+    subject = " and ".join(map(str, roots))
+    with suppress(SourceSilent):
+        if session := _LOOKS.call(subject, lambda: asking.session_of_call(caller.call, roots)):
+            return replace(caller, session=session)
+        if session := _LOOKS.call(subject, lambda: asking.session_of_client(caller.process, roots)):
+            return replace(caller, session=session, because=BECAUSE_OPEN)
+    return caller
 
 
 def left_out(
@@ -37,9 +67,12 @@ def left_out(
     """Return the sessions that are taken for the one that asks; none where the question itself names a session."""
     if condition and any(one.name == "session" and not one.is_excluded for one in condition.filters):
         return []
-    session = named.strip() or caller.session.strip()
-    if session:
-        return [LeftOut(session=session, because=BECAUSE_NAMED)]
+    if named.strip():
+        return [LeftOut(session=named.strip(), because=BECAUSE_NAMED)]
+    if caller.session.strip():
+        return [LeftOut(session=caller.session.strip(), because=caller.because)]
+    if caller.started_in.strip():
+        return [LeftOut(session=caller.started_in.strip(), because=BECAUSE_OPENED)]
     if not caller.cwd:
         return []
     moment = time.time() if now is None else now
@@ -72,8 +105,9 @@ def _last_written(engine: Engine, session: Session) -> float:
     """Return when something was last written down of a session: the index may be behind its transcript."""
     written = (session.ended or 0) / 1000
     folder = re.sub("[^A-Za-z0-9]", "-", session.project or "")
-    for root in engine.roots:
-        with suppress(OSError):
-            transcript = Path(root) / "projects" / folder / f"{session.id}.jsonl"
-            written = max(written, transcript.stat().st_mtime)
+    name = file_name(f"{session.id}.jsonl")
+    for root in engine.roots if name else ():
+        transcript = Path(root) / "projects" / folder / str(name)
+        with suppress(OSError, SourceSilent):
+            written = max(written, _LOOKS.call(str(root), transcript.stat).st_mtime)
     return written

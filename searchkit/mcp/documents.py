@@ -1,6 +1,7 @@
 """Sessions as documents: what a client lists as resources, and one of them as Markdown."""
 
 from collections.abc import Iterator
+from urllib.parse import unquote
 
 from searchkit.engine import Engine
 from searchkit.errors import UsageError
@@ -32,8 +33,8 @@ def named(session: Session) -> str:
 
 def read(engine: Engine, uri: str) -> str:
     """Return a session as Markdown, as far as there is room; raises `UsageError` where there is none."""
-    id = uri.removeprefix(SCHEME)
-    if id == uri or not id:
+    id = unquote(uri.removeprefix(SCHEME))
+    if not uri.startswith(SCHEME) or not id:
         raise UsageError(f"{line(uri, 200)} is no session", f"read {TEMPLATE}")
     return "\n".join(_fitting(markdown.lines(outline.document(engine.outline(id), Asked()), is_full=False)))
 

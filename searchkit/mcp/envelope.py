@@ -22,17 +22,17 @@ _SESSIONS = ("CLAUDE_SESSION_ID", "CLAUDE_CODE_SESSION_ID")
 _DIRECTORY = "CLAUDE_PROJECT_DIR"
 
 
-def caller(environment: "Mapping[str, str]") -> "dict[str, str]":
-    """Return what is known of the agent that a process was started by."""
+def caller(environment: "Mapping[str, str]") -> "dict[str, object]":
+    """Return what is known of the agent that a process was started by: it may have another session open by now."""
     session = next((environment[name] for name in _SESSIONS if environment.get(name)), "")
     try:
         directory = environment.get(_DIRECTORY) or os.getcwd()
     except OSError:
         directory = ""
-    return {"session": session, "cwd": directory}
+    return {"started_in": session, "process": os.getppid(), "cwd": directory}
 
 
-def stamped(message: "dict[str, Any]", caller: "Mapping[str, str]") -> "dict[str, Any]":
+def stamped(message: "dict[str, Any]", caller: "Mapping[str, object]") -> "dict[str, Any]":
     """Say in a call who asks, unless it says so itself."""
     params = message.get("params")
     if message.get("method") != "tools/call" or not isinstance(params, dict):

@@ -2,14 +2,14 @@
 
 from searchkit.engine import Engine
 from searchkit.mcp import answers, arguments, why
-from searchkit.mcp.caller import Caller
+from searchkit.mcp.caller import Caller, left_out, without
 from searchkit.mcp.saying import TITLE_CHARACTERS, line, moment
 from searchkit.query import understand
 from searchkit.types import Session
 
 
 def sessions(engine: Engine, asked: arguments.Sessions, caller: Caller) -> answers.Sessions:
-    """List sessions, newest first; that which asks is listed, too."""
+    """List sessions, newest first, without the one that asks."""
     given = [
         ("project", asked.project),
         ("branch", asked.branch),
@@ -19,15 +19,18 @@ def sessions(engine: Engine, asked: arguments.Sessions, caller: Caller) -> answe
         ("title", asked.title),
     ]
     query = understand("", filters=[(name, value) for name, value in given if value.strip()])
-    found = engine.sessions(query.condition)
+    left = left_out(engine, caller, asked.exclude_session, query.condition)
+    found = engine.sessions(without(query, left).condition)
     end = asked.offset + asked.limit
     page = found[asked.offset : end]
+    is_hidden = not found and bool(left) and bool(engine.sessions(query.condition, 1))
     return answers.Sessions(
         sessions=[_session(one) for one in page],
         total=len(found),
         next_offset=end if len(found) > end else None,
-        empty_because=None if found else "no_match",
-        hints=[] if page else ["There are no more sessions."] if found else why.unlisted(engine, query),
+        empty_because=None if found else "left_out" if is_hidden else "no_match",
+        hints=[] if page or is_hidden else ["There are no more sessions."] if found else why.unlisted(engine, query),
+        left_out=left,
     )
 
 

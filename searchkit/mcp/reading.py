@@ -11,6 +11,7 @@ from searchkit.mcp import answers, arguments
 from searchkit.mcp.caller import Caller
 from searchkit.mcp.saying import ASKED_CHARACTERS, TITLE_CHARACTERS, line, message, moment
 from searchkit.render.folded import folded
+from searchkit.render.plain import count
 from searchkit.render.ways import ways
 from searchkit.render.wording import REASONS
 from searchkit.types import Heading
@@ -109,6 +110,9 @@ def _outline(found: Outline, offset: int) -> answers.Show:
 
 def _turn(turn: Turn) -> list[answers.Message]:
     said = []
+    if turn.left_out:
+        text = f"{count(turn.left_out, 'turn')} left out: search finds what is in them"
+        said.append(answers.Message(uuid=turn.record, kind="break", text=text))
     if turn.asked is not None:
         said.append(message(turn.asked, ASKED_CHARACTERS))
     if turn.steps:

@@ -1,9 +1,9 @@
 """Texts of transcripts as an agent may read them: cut, on one line where that will do, and nothing hidden."""
 
 from searchkit.backends.base import Stored
+from searchkit.gate import one_line, safe
 from searchkit.mcp.answers import Message
-from searchkit.render.context import quotable
-from searchkit.render.plain import one_line, stamp
+from searchkit.render.plain import stamp
 
 # A title and a prompt are for telling one from another.
 TITLE_CHARACTERS = 80
@@ -13,7 +13,7 @@ ASKED_CHARACTERS = 160
 def line(text: str | None, most: int) -> str:
     """Write a text on one line, cut to so many characters."""
     # What is cut off need not be cleaned; white space folds, and hidden characters go.
-    written = one_line(quotable((text or "")[: 4 * most]))
+    written = one_line((text or "")[: 4 * most])
     return written if len(written) <= most else f"{written[: most - 1]}…"
 
 
@@ -34,7 +34,7 @@ def message(stored: Stored, most: int, begin: int = 0, is_hit: bool = False) -> 
         tool=line(part.tool, TITLE_CHARACTERS),
         is_error=part.is_error,
         time=moment(stored.link.time),
-        text=quotable(text),
+        text=safe(text),
         cut=len(part.text) - len(text),
         is_hit=is_hit,
     )

@@ -4,6 +4,7 @@ Importing this takes 1.7 seconds and 65 MB, so that one process does it for all 
 of an agent's own only where there is no such (see `bridge.py`).
 """
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Protocol, TypeVar
 
@@ -11,15 +12,18 @@ import mcp_types as types
 import msgspec
 from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
+from msgspec.structs import replace
 
 from searchkit import __version__
 from searchkit.engine import Engine
 from searchkit.errors import SearchkitError, UsageError
+from searchkit.gate import one_line, safe, spoken, url
 from searchkit.mcp import documents
-from searchkit.mcp.caller import Caller
+from searchkit.mcp.caller import BECAUSE_NAMED, Caller, known
 from searchkit.mcp.envelope import CALLER
 from searchkit.mcp.tools import INSTRUCTIONS, TOOLS, call
 from searchkit.mcp.written import text
+from searchkit.sources.claude.asking import CALL
 
 T = TypeVar("T")
 READ_ONLY = types.ToolAnnotations(
@@ -45,14 +49,18 @@ def server(ask: Ask) -> Server[Any]:
             raise MCPError(
                 types.INVALID_PARAMS, f"there is no tool {params.name[:100]!r}; there are {', '.join(TOOLS)}"
             )
-        caller = _caller(params.meta)
+        caller, given = _caller(params.meta), params.arguments or {}
         try:
-            answer = await ask(lambda engine: call(engine, params.name, params.arguments or {}, caller))
+            if "exclude_session" in TOOLS[params.name].takes.__struct_fields__ and not given.get("exclude_session"):
+                # Not with an engine, which others wait for: the transcript may be written a moment later.
+                roots = await ask(lambda engine: engine.roots)
+                caller = await asyncio.to_thread(known, caller, roots)
+            answer = await ask(lambda engine: call(engine, params.name, given, caller))
         except SearchkitError as error:
             return _refusal(error)
         return types.CallToolResult(
-            content=[types.TextContent(type="text", text=text(answer))],
-            structured_content=msgspec.to_builtins(answer),
+            content=[types.TextContent(type="text", text=safe(text(answer)))],
+            structured_content=spoken(msgspec.to_builtins(answer)),
         )
 
     async def list_resources(context: Any, params: Any) -> types.ListResourcesResult:
@@ -60,8 +68,8 @@ def server(ask: Ask) -> Server[Any]:
         return types.ListResourcesResult(
             resources=[
                 types.Resource(
-                    uri=f"{documents.SCHEME}{one.id}",
-                    name=one.id,
+                    uri=documents.SCHEME + url(one.id),
+                    name=one_line(one.id),
                     title=documents.named(one),
                     mime_type=documents.MARKDOWN,
                 )
@@ -84,7 +92,7 @@ def server(ask: Ask) -> Server[Any]:
         try:
             written = await ask(lambda engine: documents.read(engine, uri))
         except UsageError as error:
-            raise MCPError(types.INVALID_PARAMS, error.message) from error
+            raise MCPError(types.INVALID_PARAMS, safe(error.message)) from error
         contents = types.TextResourceContents(uri=uri, mime_type=documents.MARKDOWN, text=written)
         return types.ReadResourceResult(contents=[contents])
 
@@ -115,13 +123,16 @@ def _tool(name: str) -> types.Tool:
 
 def _caller(meta: Mapping[str, Any] | None) -> Caller:
     """Read who asks; what makes no sense says nothing."""
+    said = meta or {}
     try:
-        return msgspec.convert((meta or {}).get(CALLER, {}), Caller)
+        caller = msgspec.convert(said.get(CALLER, {}), Caller)
     except msgspec.ValidationError:
-        return Caller()
+        caller = Caller()
+    call = said.get(CALL)
+    return replace(caller, call=call if isinstance(call, str) else "", because=BECAUSE_NAMED)
 
 
 def _refusal(error: SearchkitError) -> types.CallToolResult:
     """Tell a model what it can do better: that is a result of the tool, and no fault of the protocol."""
     said = f"{error.kind}: {error.message}" + (f"\n{error.hint}" if error.hint else "")
-    return types.CallToolResult(content=[types.TextContent(type="text", text=said)], is_error=True)
+    return types.CallToolResult(content=[types.TextContent(type="text", text=safe(said))], is_error=True)

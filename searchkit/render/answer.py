@@ -1,6 +1,5 @@
 """What a search shows in a terminal: for each session its title, where and when, and why it was found."""
 
-import shlex
 from collections.abc import Iterator
 from itertools import takewhile
 
@@ -8,12 +7,13 @@ import click
 
 from searchkit.backends.base import Stored
 from searchkit.conversations import Entry, Folded, Said
+from searchkit.gate import command_line, one_line
 from searchkit.recipe import RECIPE
 from searchkit.render.bars import bars, padded
 from searchkit.render.empty import missing, unfinished
 from searchkit.render.excerpt import excerpt
 from searchkit.render.folded import folded
-from searchkit.render.plain import NO_DATE, age, count, day, last_part, one_line
+from searchkit.render.plain import NO_DATE, age, count, day, last_part
 from searchkit.render.understood import understood
 from searchkit.render.wrapped import columns, cut
 from searchkit.results import Answer, Result, Shown
@@ -186,7 +186,7 @@ def footer(found: Answer, index: str | None = None) -> str:
     sessions = {result.best.stored.link.places[0].session for result in found.results} - {None}
     shown = count(len(found.results), "session" if len(sessions) == len(found.results) else "result")
     took = f"{found.seconds * 1000:.0f} ms"
-    where = f" --index {shlex.quote(one_line(index))}" if index else ""
+    where = f" {named}" if index and (named := command_line("--index", index)) else ""
     following = " · ".join(f"searchkit {command} 1{where}" for command in ("show", "resume"))
     return f"{_found(found)}, {shown} shown, {took}. Next: {following}"
 

@@ -1,6 +1,6 @@
 """What `search --json` prints: named fields, a promise to the programs that read them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from searchkit import resume
 from searchkit.conversations import Agent, Break, Entry, Folded, Inside, Said
@@ -9,9 +9,12 @@ from searchkit.render.empty import respelled
 from searchkit.render.folded import folded, number
 from searchkit.render.plain import stamp
 from searchkit.results import Answer, Result, Shown
+from searchkit.types import Place
 
 # What a thread shows of each part, unless all is wanted: a few thousand characters for a result.
 TURN_CHARACTERS = 600
+# And so many of the other sessions that hold the same part.
+MOST_SESSIONS = 50
 
 Fields = dict[str, object]
 
@@ -60,7 +63,7 @@ def _result(rank: int, result: Result, is_full: bool) -> Fields:
         **_shown(best),
         "session": home.session,
         "agent": home.agent,
-        "also_in": sorted({place.session for place in others if place.session} - {home.session}),
+        "also_in": _sessions(others, home, is_full),
         "project": session.project if session else stored.link.context.cwd,
         "title": session.title if session else None,
         "branch": stored.link.context.branch,
@@ -69,6 +72,12 @@ def _result(rank: int, result: Result, is_full: bool) -> Fields:
         "others": [_shown(other) for other in result.others],
         "resume": resume.command(session) if session else None,
     }
+
+
+def _sessions(others: Iterable[Place], home: Place, is_full: bool) -> list[str]:
+    """Name the other sessions that hold a part; a listing of the client's is in nearly all of them."""
+    sessions = sorted({place.session for place in others if place.session} - {home.session})
+    return sessions if is_full else sessions[:MOST_SESSIONS]
 
 
 def _channels(shown: Shown) -> Fields:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import ceil
 
-from searchkit.render.plain import one_line
+from searchkit.gate import one_line
 from searchkit.render.wrapped import columns
 
 # Of a line, at most this share is for the label, and the bars have at least so many columns.

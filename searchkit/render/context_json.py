@@ -2,9 +2,10 @@
 
 from searchkit import tokens
 from searchkit.conversations import Folded
+from searchkit.gate import safe
 from searchkit.packs import Excerpt, Pack, Place, Quotation
 from searchkit.render.answer_json import empty_because
-from searchkit.render.context import done, quotable
+from searchkit.render.context import done
 from searchkit.render.plain import stamp
 
 Fields = dict[str, object]
@@ -56,7 +57,7 @@ def _excerpt(one: Excerpt) -> Fields:
 
 def _quoted(one: Excerpt, place: Place) -> str | None:
     text = one.quoted(place)
-    return None if text is None else quotable(text)
+    return None if text is None else safe(text)
 
 
 def _beside(quotation: Quotation) -> Fields:
@@ -66,5 +67,5 @@ def _beside(quotation: Quotation) -> Fields:
         "kind": part.kind.value,
         "tool": part.tool,
         "is_error": part.is_error,
-        "text": quotable(quotation.text),
+        "text": safe(quotation.text),
     }

@@ -18,6 +18,8 @@ from searchkit.render.wording import Asked
 
 # Other ways that leave from what is not shown are named, as far as they are no more than this.
 MOST_ELSEWHERE = 3
+# So many other sessions that hold the same message are named.
+MOST_SESSIONS = 5
 
 
 class Told(NamedTuple):
@@ -48,7 +50,8 @@ def _about(found: Conversation, asked: Asked) -> Iterator[Note]:
         caller = asked.command("show", agent.caller) if agent.caller else None
         yield Note(text=wording.asked_by(agent, session), tone=Tone.AGENT, command=caller)
     if found.also_in:
-        yield Note(text=f"also in {', '.join(found.also_in)}", tone=Tone.ABOUT)
+        more = [f"{len(found.also_in) - MOST_SESSIONS} more"] if len(found.also_in) > MOST_SESSIONS else []
+        yield Note(text=f"also in {', '.join([*found.also_in[:MOST_SESSIONS], *more])}", tone=Tone.ABOUT)
     if found.left_at is not None:
         command = asked.command("show", found.left_at)
         yield Note(text="abandoned: the conversation later went another way", tone=Tone.WAY, command=command)

@@ -2,9 +2,10 @@
 
 from collections.abc import Callable, Iterator, Sequence
 
+from searchkit.gate import one_line
 from searchkit.nearest import unknown
 from searchkit.questions import Condition
-from searchkit.render.plain import count, one_line
+from searchkit.render.plain import count
 from searchkit.results import Answer
 
 # A pasted text is not shown again.

@@ -2,7 +2,7 @@
 
 import click
 
-from searchkit.render.plain import safe
+from searchkit.gate import safe
 from searchkit.render.wrapped import RESET, columns, cut, fitting, wrapped
 from searchkit.results import Passage
 

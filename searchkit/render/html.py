@@ -1,9 +1,8 @@
 """A document as one HTML page: nothing in it is loaded from elsewhere, nothing runs, and every text is escaped."""
 
-import html
 from collections.abc import Iterator, Sequence
-from urllib.parse import quote
 
+from searchkit.gate import attribute, markup, one_line, safe, url
 from searchkit.render import highlight
 from searchkit.render.document import (
     Block,
@@ -18,7 +17,7 @@ from searchkit.render.document import (
     Piece,
     Prose,
 )
-from searchkit.render.plain import clock, count, minute, one_line, safe, stamp
+from searchkit.render.plain import clock, count, minute, stamp
 from searchkit.render.rows import middle_cut
 from searchkit.render.stylesheet import STYLESHEET
 
@@ -38,9 +37,9 @@ def lines(document: Document, is_full: bool) -> Iterator[str]:
     yield f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
     yield '<meta name="viewport" content="width=device-width, initial-scale=1">'
     yield '<meta name="referrer" content="no-referrer">'
-    yield f"<title>{_line(document.title)}</title>"
+    yield f"<title>{attribute(document.title)}</title>"
     yield f"<style>{STYLESHEET}</style></head>"
-    yield f"<body><main><h1>{_line(document.title)}</h1>"
+    yield f"<body><main><h1>{attribute(document.title)}</h1>"
     yield from map(_note, document.about)
     anchors: set[str] = set()
     for block in document.blocks:
@@ -58,8 +57,8 @@ def _block(block: Block, anchors: set[str], is_full: bool) -> Iterator[str]:
 
 
 def _note(note: Note) -> str:
-    command = f": <code>{_line(note.command)}</code>" if note.command is not None else ""
-    return f'<p class="note {note.tone.value}"{_depth(note.depth)}>{_line(note.text)}{command}</p>'
+    command = f": <code>{attribute(note.command)}</code>" if note.command is not None else ""
+    return f'<p class="note {note.tone.value}"{_depth(note.depth)}>{attribute(note.text)}{command}</p>'
 
 
 def _message(message: Message, anchors: set[str], is_full: bool) -> Iterator[str]:
@@ -67,7 +66,7 @@ def _message(message: Message, anchors: set[str], is_full: bool) -> Iterator[str
     classes = " ".join(["message", *(name for name, is_so in states.items() if is_so)])
     # A record may say several things; its anchor is the first of them.
     uuid = one_line(message.uuid)
-    anchor = "" if uuid in anchors else f' id="{html.escape(uuid)}"'
+    anchor = "" if uuid in anchors else f' id="{attribute(uuid)}"'
     anchors.add(uuid)
     yield f'<article class="{classes}"{anchor}{_depth(message.depth)}>'
     if not message.is_joined or message.is_hit:
@@ -78,16 +77,16 @@ def _message(message: Message, anchors: set[str], is_full: bool) -> Iterator[str
 
 
 def _header(message: Message) -> str:
-    link = f'<a href="#{html.escape(quote(one_line(message.uuid)))}">'
+    link = f'<a href="#{url(one_line(message.uuid))}">'
     when = ""
     if message.time is not None:
         shown = minute(message.time) if message.is_dated else clock(message.time)
         when = f' <time datetime="{stamp(message.time) or ""}">{shown}</time>'
-    return f'<header>{link}<span class="who">{_line(message.speaker)}</span>{when}</a></header>'
+    return f'<header>{link}<span class="who">{attribute(message.speaker)}</span>{when}</a></header>'
 
 
 def _compared(compared: Compared, anchors: set[str], is_full: bool) -> Iterator[str]:
-    yield f'<h2>{_line(compared.text)}</h2><div class="compared">'
+    yield f'<h2>{attribute(compared.text)}</h2><div class="compared">'
     for side in (compared.failed, compared.passed):
         yield "<div>"
         for message in side:
@@ -98,13 +97,13 @@ def _compared(compared: Compared, anchors: set[str], is_full: bool) -> Iterator[
 
 def _piece(piece: Piece, is_full: bool) -> Iterator[str]:
     if isinstance(piece, Prose):
-        rows = middle_cut(_text(piece.text).split("\n"), MOST_LINES, is_full)
+        rows = middle_cut(markup(piece.text).split("\n"), MOST_LINES, is_full)
         yield '<div class="prose">' + "\n".join(rows) + "</div>"
         return
     if isinstance(piece, Diff) and piece.path:
-        yield f'<div class="path">{_line(piece.path)}</div>'
+        yield f'<div class="path">{attribute(piece.path)}</div>'
     if isinstance(piece, Command) and piece.purpose:
-        yield f'<div class="purpose">{_line(piece.purpose)}</div>'
+        yield f'<div class="purpose">{attribute(piece.purpose)}</div>'
     kind = "output" if isinstance(piece, Output) else "code"
     rows = middle_cut(_rows(piece), MOST_LINES, is_full)
     yield _preformatted(kind, rows[:MOST_OPEN])
@@ -126,20 +125,12 @@ def _rows(piece: Piece) -> list[str]:
         code = Code(text=safe(piece.text), language=piece.language)
         return ["".join(_span(role, text) for role, text in line if text) for line in highlight.spans(code)]
     first = "$ " if isinstance(piece, Command) else ""
-    return (first + _text(piece.text)).split("\n")
+    return (first + markup(piece.text)).split("\n")
 
 
 def _span(role: str, text: str) -> str:
-    return f'<span class="{role}">{_text(text)}</span>' if role else _text(text)
+    return f'<span class="{role}">{markup(text)}</span>' if role else markup(text)
 
 
 def _depth(depth: int) -> str:
     return f' style="--depth: {depth}"' if depth else ""
-
-
-def _line(text: str) -> str:
-    return html.escape(one_line(text))
-
-
-def _text(text: str) -> str:
-    return html.escape(safe(text))

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from searchkit.errors import SearchkitError
+from searchkit.render.health import retention_json
 from searchkit.render.plain import stamp
 from searchkit.results import Status
 from searchkit.resume import Resumption, command
-from searchkit.types import Figures, Finding, Grouping, Session
+from searchkit.types import Figures, Grouping, Session
 
 if TYPE_CHECKING:
     from searchkit.ingest import Summary
@@ -80,6 +81,7 @@ def summary(done: "Summary", seconds: float) -> Fields:
         "left_out": dict(done.left_out),
         "failures": list(done.failures),
         "embedded": done.embedded,
+        "outdated": done.is_outdated,
         "seconds": round(seconds, 2),
     }
 
@@ -95,12 +97,8 @@ def status(found: Status) -> Fields:
         "meaning": {"embedded": found.embedded, "to_embed": found.to_embed},
         "unreachable": found.unreachable,
         "damage": found.damage,
+        "retention": None if found.retention is None else retention_json(found.retention),
     }
-
-
-def findings(found: list[Finding]) -> Fields:
-    """Show everything that is wrong."""
-    return {"findings": [msgspec.to_builtins(finding) for finding in found]}
 
 
 def work(figures: Figures) -> Fields:

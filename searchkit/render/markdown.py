@@ -3,8 +3,9 @@
 import re
 from collections.abc import Iterator
 
+from searchkit.gate import one_line, safe
 from searchkit.render.document import Block, Code, Command, Compared, Diff, Document, Message, Note, Output, Piece
-from searchkit.render.plain import minute, one_line, safe
+from searchkit.render.plain import minute
 from searchkit.render.rows import middle_cut, source_lines
 
 # Signs that mean something within a line of Markdown.

@@ -76,6 +76,8 @@ def _strand(strand: Strand, asked: Asked) -> Iterator[Block]:
         yield Note(text=wording.REASONS[strand.ending], tone=Tone.BREAK)
     time: int | None = None
     for turn in strand.turns:
+        if turn.left_out:
+            yield Note(text=f"{count(turn.left_out, 'turn')} left out: --full", tone=Tone.MORE)
         passed = gap(time, turn.time)
         yield from passed
         yield from _turn(turn, asked, is_dated=not passed and day(turn.time) != day(time))
@@ -121,4 +123,5 @@ def _left(branch: Strand, asked: Asked) -> Note:
 
 def _beside(strand: Strand) -> str:
     left = ", abandoned" if strand.is_abandoned else ""
-    return f"also went another way{left} ({count(len(strand.turns), 'turn')})"
+    number = sum(1 + turn.left_out for turn in strand.turns)
+    return f"also went another way{left} ({count(number, 'turn')})"

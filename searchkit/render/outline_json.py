@@ -53,6 +53,7 @@ def _turn(turn: Turn, is_full: bool) -> Fields:
     return {
         "uuid": turn.record,
         "timestamp": stamp(turn.time),
+        "left_out": turn.left_out,
         "compacted": turn.is_compacted,
         "asked": _said(turn.asked, is_full),
         "steps": number(turn.steps),

@@ -1,28 +1,10 @@
-"""Words and numbers as people read them, safe for a terminal."""
+"""Numbers, times and paths as people read them."""
 
-import re
 from datetime import UTC, datetime, tzinfo
 
-# Control characters, and those that turn the direction of writing: transcripts are hostile text.
-_UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff]")
 NO_DATE = "no date"
 _UNITS = ("B", "kB", "MB", "GB", "TB")
 _AGES = ((31_536_000, "y"), (2_592_000, "mo"), (86_400, "d"), (3_600, "h"), (60, "min"))
-
-
-def safe(text: str) -> str:
-    """Leave out what could command the terminal; line ends and tabs stay."""
-    return _UNSAFE.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
-
-
-def escaped(json: str) -> str:
-    """Escape in the text of JSON what could command a terminal; parsed, it is the same value."""
-    return _UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", json)
-
-
-def one_line(text: str) -> str:
-    """Fold all white space, so that a text fits on a line."""
-    return " ".join(safe(text).split())
 
 
 def size(number: float) -> str:

@@ -3,7 +3,8 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from searchkit.render.plain import count, safe
+from searchkit.gate import safe
+from searchkit.render.plain import count
 from searchkit.render.wrapped import RESET, columns, wrapped
 
 # Fewer rows than this are shown: saying that they are left out would take up most of their room.

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from searchkit.render.plain import one_line
+from searchkit.gate import one_line
 from searchkit.score import Measures, Row
 
 NAME_WIDTH = 12

@@ -6,6 +6,7 @@ from functools import partial
 import click
 import msgspec
 
+from searchkit.gate import one_line
 from searchkit.render import highlight
 from searchkit.render.document import (
     Block,
@@ -21,7 +22,7 @@ from searchkit.render.document import (
     Prose,
     Tone,
 )
-from searchkit.render.plain import age, clock, minute, one_line
+from searchkit.render.plain import age, clock, minute
 from searchkit.render.rows import broken, middle_cut, sliced, source_lines
 from searchkit.render.wording import short
 from searchkit.render.wrapped import columns, cut, wrapped

@@ -5,8 +5,9 @@ from datetime import date, timedelta
 
 import click
 
+from searchkit.gate import one_line
 from searchkit.render.bars import bar, bars, fitted, padded, sparkline
-from searchkit.render.plain import amount, count, one_line
+from searchkit.render.plain import amount, count
 from searchkit.render.wrapped import columns
 from searchkit.types import Figures, Grouping
 

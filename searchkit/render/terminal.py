@@ -1,24 +1,23 @@
 """What people see in a terminal: lines of text, marked up only where colour is wanted."""
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import click
 
+from searchkit.gate import one_line
 from searchkit.nearest import Unknown
-from searchkit.render.plain import count, last_part, lasting, minute, one_line, safe, size
+from searchkit.render.health import retention
+from searchkit.render.plain import count, last_part, lasting, minute, size
 from searchkit.render.wrapped import cut
 from searchkit.results import Status
-from searchkit.types import Finding, Session
+from searchkit.types import Session
 
 if TYPE_CHECKING:
     from searchkit.ingest import Summary
 
 # Of an id, unless more are needed to tell it from others.
 LEAST_CHARACTERS_OF_ID = 8
-# Findings of one kind that are shown before "and so many more".
-EXAMPLES = 3
 LABEL_WIDTH = 12
 # Paths and titles that are named in passing are cut here.
 VALUE_CHARACTERS = 100
@@ -71,6 +70,7 @@ def summary(done: "Summary", seconds: float) -> Iterator[str]:
     """Show what an index run did, what it left out, and what it could not read."""
     if not (done.files or done.gone or done.failures or done.embedded):
         yield "Everything is up to date."
+        yield from _outdated(done)
         return
     yield (f"Read {count(done.files, 'file')}, {size(done.bytes)}, {count(done.records, 'record')} in {seconds:.1f} s.")
     if done.embedded:
@@ -82,6 +82,15 @@ def summary(done: "Summary", seconds: float) -> Iterator[str]:
         yield "Left out as noise: " + _listed(done.left_out) + "."
     if done.skipped:
         yield "Skipped or odd: " + _listed(done.skipped) + ". searchkit doctor shows where."
+    yield from _outdated(done)
+
+
+def _outdated(done: "Summary") -> Iterator[str]:
+    if done.is_outdated:
+        yield (
+            "An earlier version of searchkit read some of these transcripts, and understood less of them."
+            " Run searchkit index --rebuild to read them again; what is no longer on disk stays in the index."
+        )
 
 
 def status(found: Status) -> Iterator[str]:
@@ -116,6 +125,9 @@ def status(found: Status) -> Iterator[str]:
         yield f"{'behind':{LABEL_WIDTH}}{behind}: run searchkit index"
     else:
         yield f"{'behind':{LABEL_WIDTH}}nothing: up to date"
+    if found.retention is not None:
+        for number, line in enumerate(retention(found.retention)):
+            yield f"{'' if number else 'deletion':{LABEL_WIDTH}}{line}"
 
 
 def served(process: int | None) -> str:
@@ -124,22 +136,6 @@ def served(process: int | None) -> str:
     return f"{'served':{LABEL_WIDTH}}{told}"
 
 
-def findings(found: list[Finding], is_full: bool) -> Iterator[str]:
-    """Show what is wrong by kind, with the first places or all of them."""
-    if not found:
-        yield "Nothing is wrong, neither in the transcripts nor in the index."
-    shown: Counter[str] = Counter()
-    totals = Counter(finding.kind for finding in found)
-    for finding in found:
-        if not shown[finding.kind]:
-            yield click.style(f"{finding.kind}: {totals[finding.kind]:,}", bold=True)
-        shown[finding.kind] += 1
-        if is_full or shown[finding.kind] <= EXAMPLES:
-            place = f"{finding.file}:{finding.line}" if finding.line else finding.file
-            yield f"  {safe(place)}  {one_line(finding.detail)}"
-        elif shown[finding.kind] == totals[finding.kind]:
-            yield f"  and {totals[finding.kind] - EXAMPLES:,} more (--full shows them)"
-
-
 def _listed(numbers: Mapping[str, int]) -> str:
-    return ", ".join(count(number, name.replace("_", " "), _PLURALS.get(name)) for name, number in numbers.items())
+    named = {name: one_line(name.replace("_", " ")) for name in numbers}
+    return ", ".join(count(number, named[name], _PLURALS.get(name)) for name, number in numbers.items())

@@ -7,8 +7,9 @@ import click
 import msgspec
 
 from searchkit.conversations import Outline, Strand, Turn, Work
+from searchkit.gate import one_line
 from searchkit.render import wording
-from searchkit.render.plain import clock, count, day, minute, one_line
+from searchkit.render.plain import clock, count, day, minute
 from searchkit.render.screen import Screen
 from searchkit.render.ways import steps
 from searchkit.render.wrapped import columns, cut
@@ -111,10 +112,19 @@ def _turns(strand: Strand, signs: Signs) -> list[Twig]:
     twigs = []
     if strand.ending is not None:
         twigs.append(Twig(text=wording.REASONS[strand.ending], is_left=strand.is_abandoned))
-    twigs += (_turn(turn, strand.is_abandoned, signs) for turn in strand.turns)
+    for turn in strand.turns:
+        if turn.left_out:
+            twigs.append(Twig(text=f"{count(turn.left_out, 'turn')} left out: --full", is_left=True))
+        if not _is_empty(turn) or len(strand.turns) == 1:
+            twigs.append(_turn(turn, strand.is_abandoned, signs))
     if strand.session is not None:
         twigs.append(Twig(text=f"goes on in session {strand.session}"))
     return twigs
+
+
+def _is_empty(turn: Turn) -> bool:
+    """Whether a turn is only what the client noted before the first prompt."""
+    return not (turn.asked or turn.is_compacted or turn.agents or turn.branches or steps([turn]))
 
 
 def _turn(turn: Turn, is_left: bool, signs: Signs) -> Twig:

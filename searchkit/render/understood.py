@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator
 
+from searchkit.gate import one_line
 from searchkit.query import filters
 from searchkit.questions import Clause, Match, Query, Term
-from searchkit.render.plain import one_line, stamp
+from searchkit.render.plain import stamp
 
 _HOW = {
     Match.WORD: "{} in any form",

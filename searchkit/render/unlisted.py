@@ -1,16 +1,21 @@
 """Why no session is listed, and what could have been meant."""
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import cache
+from itertools import islice
 
 from msgspec.structs import replace
 
+from searchkit.gate import one_line
 from searchkit.nearest import unknown
 from searchkit.questions import Condition, Filter, Period, Span
 from searchkit.render import terminal
-from searchkit.render.plain import count, day, one_line
+from searchkit.render.plain import count, day
 from searchkit.types import Session
 
 List = Callable[[Condition], Sequence[Session]]
+# Filters that are left out one by one to see what that would bring; each takes a look at all sessions.
+MOST_LEFT_OUT = 8
 
 
 def reasons(condition: Condition, values: Callable[[str], Sequence[str]], sessions: List) -> Iterator[str]:
@@ -20,9 +25,10 @@ def reasons(condition: Condition, values: Callable[[str], Sequence[str]], sessio
         yield "Nothing is indexed yet: run searchkit index."
         return
     yield "No session is meant by that."
-    unheard = list(terminal.unknown(unknown(condition, values)))
+    # Every word is a filter of titles, and which titles there are is found out once.
+    unheard = list(terminal.unknown(unknown(condition, cache(values))))
     yield from unheard
-    others = list(_others(condition))
+    others = list(islice(_others(condition), MOST_LEFT_OUT))
     for written, rest in others if len(others) > 1 or not unheard else []:
         if left := sessions(rest):
             yield f"without {written} there would be {count(len(left), 'session')}"

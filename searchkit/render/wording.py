@@ -1,10 +1,10 @@
 """Sentences about a conversation that every form of it says alike: what is cut, what is elsewhere, how to get there."""
 
 import re
-import shlex
 
 import msgspec
 
+from searchkit import gate
 from searchkit.conversations import Agent, Branch, Reason
 from searchkit.render.plain import count, minute
 from searchkit.types import Heading
@@ -29,10 +29,10 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
     has_agents: bool = False
     index: str | None = None
 
-    def command(self, name: str, id: str) -> str:
-        """Write a command about an id; ids come from transcripts, so a shell must take them for nothing else."""
+    def command(self, name: str, id: str) -> str | None:
+        """Write a command about an id, which a shell takes for nothing else; None where it cannot be typed."""
         where = ["--index", self.index] if self.index else []
-        return shlex.join(["searchkit", name, *where, *(["--"] if id.startswith("-") else []), id])
+        return gate.command_line("searchkit", name, *where, *(["--"] if id.startswith("-") else []), id)
 
 
 def short(id: str) -> str:

@@ -10,9 +10,10 @@ from searchkit.packs import DEFAULT_TOKENS
 from searchkit.questions import Mode
 from searchkit.resident import answers
 from searchkit.resident.parameters import FILTER_PARAMETERS, FULL, Given, Parameter, Q
+from searchkit.resident.transcripts import Unread
 from searchkit.types import Grouping
 
-Answer = Callable[[Engine, Given, str], dict[str, object]]
+Answer = Callable[[Engine, Given, str], dict[str, object] | Unread]
 
 _FACETS = Parameter(name="facets", explained="Count all matches by these, with commas: project,tool,kind,month, ...")
 _AROUND = (
@@ -24,12 +25,17 @@ _AROUND = (
 
 
 class Address(msgspec.Struct, frozen=True, kw_only=True):
-    """An address that is read; `schema` names what it answers."""
+    """An address that is read; `schema` names what it answers.
+
+    Where `is_search`, its answer takes a fraction of a second whatever the index holds. Others may read a whole
+    conversation, or all of them: together they have one engine, so that searches always find another.
+    """
 
     path: str
     schema: str
     answer: Answer
     parameters: tuple[Parameter, ...] = ()
+    is_search: bool = False
 
     @property
     def summary(self) -> str:
@@ -42,6 +48,7 @@ ADDRESSES = (
         path="/v1/search",
         schema="Answer",
         answer=answers.search,
+        is_search=True,
         parameters=(
             Q,
             Parameter(
@@ -75,6 +82,7 @@ ADDRESSES = (
         path="/v1/sessions",
         schema="Sessions",
         answer=answers.sessions,
+        is_search=True,
         parameters=(
             Q,
             Parameter(name="limit", kind="integer", default=20, least=1, explained="How many sessions."),
@@ -88,6 +96,7 @@ ADDRESSES = (
         path="/v1/context",
         schema="Pack",
         answer=answers.context,
+        is_search=True,
         parameters=(
             Q,
             Parameter(
@@ -106,7 +115,13 @@ ADDRESSES = (
             *FILTER_PARAMETERS,
         ),
     ),
-    Address(path="/v1/facets", schema="Facets", answer=answers.facets, parameters=(Q, _FACETS, *FILTER_PARAMETERS)),
+    Address(
+        path="/v1/facets",
+        schema="Facets",
+        answer=answers.facets,
+        parameters=(Q, _FACETS, *FILTER_PARAMETERS),
+        is_search=True,
+    ),
     Address(
         path="/v1/stats",
         schema="Stats",

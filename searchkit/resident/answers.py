@@ -4,12 +4,12 @@ from searchkit.backends.base import Order
 from searchkit.commands.asking import by_title
 from searchkit.engine import Engine
 from searchkit.errors import NotFound, TooFewTokens, UsageError
+from searchkit.gate import one_line
 from searchkit.ids import must_say
 from searchkit.query import understand
 from searchkit.questions import Mode, Query
 from searchkit.render import answer_json, context_json, conversation_json, json, outline_json
 from searchkit.render import stats as drawing
-from searchkit.render.plain import one_line
 from searchkit.resident.parameters import Given
 from searchkit.types import Figures, Grouping
 
@@ -59,7 +59,8 @@ def sessions(engine: Engine, given: Given, id: str) -> Fields:
 
 def session(engine: Engine, given: Given, id: str) -> Fields:
     """Show a session turn by turn, with its branches and agents."""
-    return outline_json.fields(engine.outline(_session(engine, id)), given.flag("full"))
+    is_full = given.flag("full")
+    return outline_json.fields(engine.outline(_session(engine, id), is_full), is_full)
 
 
 def tree(engine: Engine, given: Given, id: str) -> Fields:

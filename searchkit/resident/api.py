@@ -10,6 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
+from searchkit.engine import Engine
 from searchkit.errors import Refused, SearchkitError, UsageError
 from searchkit.mcp.http import asgi
 from searchkit.resident import beating
@@ -19,6 +20,7 @@ from searchkit.resident.parameters import Given
 from searchkit.resident.refusing import answered, refused
 from searchkit.resident.run import run
 from searchkit.resident.service import Service
+from searchkit.resident.transcripts import Unread
 from searchkit.resident.waiting import unless_gone
 from searchkit.web import files as page
 from searchkit.web.feeds import FEEDS
@@ -47,12 +49,22 @@ def _reading(service: Service) -> list[BaseRoute]:
         async def handle(request: Request) -> Response:
             given = Given(address.parameters, request.query_params.multi_items())
             id = request.path_params.get("id", "")
-            asked = service.engines.ask(lambda engine: answered(address.answer(engine, given, id)))
-            return await unless_gone(request.receive, asked)
+            return await unless_gone(request.receive, _answer(service, address, given, id))
 
         return Route(address.path, handle)
 
     return [route(address) for address in (*ADDRESSES, *FEEDS)]
+
+
+async def _answer(service: Service, address: Address, given: Given, id: str) -> Response:
+    """Ask an engine, and read what is missing then without holding it."""
+
+    def ask(engine: Engine) -> Response | Unread:
+        found = address.answer(engine, given, id)
+        return found if isinstance(found, Unread) else answered(found)
+
+    found = await service.engines.ask(ask, may_wait=not address.is_search)
+    return await service.transcripts.finish(found, answered) if isinstance(found, Unread) else found
 
 
 def _own(service: Service) -> list[BaseRoute]:

@@ -8,6 +8,7 @@ from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 
 from searchkit.errors import SearchkitError
+from searchkit.gate import escaped
 from searchkit.render import json
 from searchkit.resident import client
 
@@ -83,8 +84,8 @@ class _Late(Response):
         try:
             return self._task.result()
         except SearchkitError as error:
-            return orjson.dumps(json.error(error))
+            return escaped(orjson.dumps(json.error(error)).decode()).encode()
         except Exception as error:  # the outermost shell: the answer has begun, so it must end in words
             self._complain(error)
             fault = SearchkitError(type(error).__name__, "this is a fault of searchkit; please report it")
-            return orjson.dumps(json.error(fault))
+            return escaped(orjson.dumps(json.error(fault)).decode()).encode()

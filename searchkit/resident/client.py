@@ -7,6 +7,7 @@ its length, or by being no JSON.
 import os
 import sys
 
+from searchkit.errors import NotPrivate
 from searchkit.resident import place
 
 # As `typing` has it, which takes a while to import.
@@ -70,10 +71,12 @@ def _connected(index: str) -> "tuple[socket.socket, list[str]]":
 
     if place.HAS_SOCKETS:
         try:
-            address: str | tuple[str, int] = place.socket_path(index)
-        except OSError as error:
+            path = place.socket_path(index)
+            place.check_socket(index, path)
+        except (OSError, NotPrivate) as error:
             raise NoAnswer(str(error)) from error
         connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        address: str | tuple[str, int] = path
         credentials = []
     else:
         door = place.door(index)

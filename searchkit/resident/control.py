@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from searchkit import __version__
-from searchkit.backends.embedded import layout
 from searchkit.errors import SearchkitError
+from searchkit.private import write_private
 from searchkit.resident import alone, client, place
 
 # A cold disk and a busy machine: what it imports takes a third of a second otherwise.
@@ -37,7 +37,11 @@ def is_running(index: Path) -> bool:
 
 
 def start(index: Path, roots: Sequence[str]) -> Fields:
-    """Return what the process says of itself, starting it where it does not run, or is another than is wanted."""
+    """Return what the process says of itself, starting it where it does not run, or is another than is wanted.
+
+    Raises NotPrivate where somebody else could answer in its place, or read what it writes.
+    """
+    place.check(index)
     running = health(index)
     if running is not None and not _is_wanted(running, roots):
         stop(index)
@@ -61,13 +65,13 @@ def listen(index: Path, port: int) -> str:
 def address(index: Path) -> str | None:
     """Return the address of a loopback port that is open already, or None."""
     door = place.door(index)
-    return place.address(door["port"], door["token"]) if door else None
+    return place.address(door["port"], door["page_token"]) if door else None
 
 
 def first_page(index: Path, address: str) -> Path:
     """Write a page that leads to an address: everybody sees what a browser is started with, and this has the token."""
     page = index / place.FIRST_PAGE
-    layout.write_private(page, f'<meta http-equiv="refresh" content="0; url={address}">'.encode())
+    write_private(page, f'<meta http-equiv="refresh" content="0; url={address}">'.encode())
     return page
 
 
@@ -119,19 +123,16 @@ def _asked(index: Path, method: str, path: str, body: bytes = b"") -> Fields:
 
 def _holder(index: Path) -> int:
     """Return the process that has the lock, which it wrote its id into."""
-    try:
-        return int(place.lock_path(index).read_text())
-    except (OSError, ValueError) as error:
+    process = alone.holder(place.lock_path(index))
+    if process is None:
         hint = "end it by hand; its log is beside the index"
-        raise SearchkitError(f"the process for {index} does not answer, and is not known", hint) from error
+        raise SearchkitError(f"the process for {index} does not answer, and is not known", hint)
+    return process
 
 
 def _is_said_to_be(process: int, lock: Path) -> bool:
     """Say whether a lock names a process; one that names nobody has just been taken by another."""
-    try:
-        return lock.read_text() == str(process)
-    except FileNotFoundError:
-        return False
+    return alone.holder(lock) == process
 
 
 def _signal(process: int, number: signal.Signals) -> None:

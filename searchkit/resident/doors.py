@@ -7,6 +7,7 @@ import socket
 from collections.abc import Iterator
 from pathlib import Path
 
+from searchkit.private import write_private
 from searchkit.resident import place
 
 # 32 bytes from the operating system: not to be guessed.
@@ -14,7 +15,7 @@ TOKEN_BYTES = 32
 
 
 class Door:
-    """Where requests come in; on a port they must bring the token."""
+    """Where requests come in; on a port they must bring a token, that of the page only to read."""
 
     def __init__(self, listening: socket.socket) -> None:
         """Take a socket that listens already."""
@@ -22,13 +23,14 @@ class Door:
         is_port = listening.family in (socket.AF_INET, socket.AF_INET6)
         self.port: int | None = listening.getsockname()[1] if is_port else None
         self.token = secrets.token_urlsafe(TOKEN_BYTES) if is_port else None
+        self.page_token = secrets.token_urlsafe(TOKEN_BYTES) if is_port else None
 
     @property
     def address(self) -> str:
-        """The first address to open in a browser, which holds the token."""
+        """The first address to open in a browser, which holds the token of the page."""
         assert self.port is not None
-        assert self.token is not None
-        return place.address(self.port, self.token)
+        assert self.page_token is not None
+        return place.address(self.port, self.page_token)
 
 
 class Doors:
@@ -63,13 +65,8 @@ class Doors:
     def _add(self, door: Door) -> Door:
         self._doors.append(door)
         if door.port is not None:
-            beside = self._path.with_suffix(".new")
-            beside.unlink(missing_ok=True)
-            told = json.dumps({"pid": os.getpid(), "port": door.port, "token": door.token})
-            descriptor = os.open(beside, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
-            with os.fdopen(descriptor, "w") as file:
-                file.write(told)
-            beside.replace(self._path)
+            told = {"pid": os.getpid(), "port": door.port, "token": door.token, "page_token": door.page_token}
+            write_private(self._path, json.dumps(told).encode())
         return door
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from searchkit.backends.embedded import layout
 from searchkit.engine import Engine
-from searchkit.errors import IndexDamaged, IndexMissing
+from searchkit.errors import IndexDamaged, IndexMissing, Refused
 from searchkit.questions import Mode
 
 if TYPE_CHECKING:
@@ -21,9 +21,14 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 # More would wait for each other: what is not spent in Tantivy, SQLite, Lance or the model holds Python's one lock.
 ENGINES = 3
+# What may read whole conversations has so many of them at most: the others are for searches.
+ENGINES_THAT_WAIT = 1
+# A search takes a tenth of a second, the first use of a reranker a minute; whoever waited longer went away.
+ANSWER_SECONDS = 120.0
 # An index that is being made anew lacks a file for a moment.
 ATTEMPTS = 5
 PAUSE_SECONDS = 0.1
+HINT = "ask for less, or end the process, which starts again by itself: searchkit serve --stop"
 
 
 class Engines:
@@ -36,6 +41,7 @@ class Engines:
         self._model: Embedder | None = None
         self._loading = threading.Lock()
         self._threads = ThreadPoolExecutor(ENGINES, thread_name_prefix="searchkit-engine")
+        self._slow_threads = ThreadPoolExecutor(ENGINES_THAT_WAIT, thread_name_prefix="searchkit-slow-engine")
         self._free: queue.LifoQueue[Held] = queue.LifoQueue()
         for _ in range(ENGINES):
             self._free.put(Held(self.engine()))
@@ -44,9 +50,22 @@ class Engines:
         """Return another engine on the same index, with the same model."""
         return Engine(self._index, self._roots if roots is None else roots, embedder=self.embedder)
 
-    async def ask(self, function: Callable[[Engine], T]) -> T:
-        """Call a function with an engine in a thread; its turn comes when an engine is free."""
-        return await asyncio.get_running_loop().run_in_executor(self._threads, self._asked, function)
+    async def ask(self, function: Callable[[Engine], T], may_wait: bool = False) -> T:
+        """Call a function with an engine in a thread; its turn comes when an engine is free.
+
+        With `may_wait` it waits for all others that may, which leaves the other engines to those that may not.
+        Raises Refused where there is no answer in time; what has begun goes on, but nobody waits for it.
+        """
+        threads = self._slow_threads if may_wait else self._threads
+        asked = asyncio.get_running_loop().run_in_executor(threads, self._asked, function)
+        try:
+            done, _ = await asyncio.wait([asked], timeout=ANSWER_SECONDS)
+            if not done:
+                raise Refused(504, f"there was no answer within {ANSWER_SECONDS:.0f} s", HINT)
+            return asked.result()
+        finally:
+            # Nothing, where it is done; what waits for its turn still does not come to it any more.
+            asked.cancel()
 
     def embedder(self) -> "Embedder":
         """Return the model that all share, loaded once."""
@@ -68,7 +87,8 @@ class Engines:
 
     def close(self) -> None:
         """Close the engines that nobody uses any more."""
-        self._threads.shutdown(wait=False, cancel_futures=True)
+        for threads in (self._threads, self._slow_threads):
+            threads.shutdown(wait=False, cancel_futures=True)
         while not self._free.empty():
             self._free.get_nowait().engine.close()
 

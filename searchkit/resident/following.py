@@ -5,10 +5,12 @@ import os
 import threading
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from searchkit.engine import Engine
-from searchkit.errors import IndexBusy, IndexModel, ModelFault, SearchkitError
+from searchkit.errors import IndexBusy, IndexModel, ModelFault, SearchkitError, SourceSilent
+from searchkit.patience import Patience
 from searchkit.resident.engines import Held
 from searchkit.watch import changes_below
 
@@ -28,6 +30,8 @@ PATIENCE_SECONDS = 10.0
 # How often it is looked whether the index is made from other roots by now.
 CHOOSING_SECONDS = 30.0
 NO_VECTORS = "SEARCHKIT_NO_VECTORS"
+# Looks at the roots, one at a time; a disk that sleeps wakes within these seconds.
+_LOOKS = Patience(1, 10.0)
 
 Roots = Callable[[], tuple[Path, ...]]
 Open = Callable[[Sequence[Path]], Engine]
@@ -64,11 +68,12 @@ class Following:
         # The very same roots: those that are followed again later have another watcher.
         while not self._leaving.is_set() and roots is self._followed:
             try:
+                _check_answering(roots)
                 for _ in changes_below(roots):
                     if self._leaving.is_set() or roots is not self._followed:
                         return
                     self._changed.set()
-            except OSError as error:
+            except (OSError, SourceSilent) as error:
                 log.warning("cannot watch the roots: %s", error)
             self._leaving.wait(TROUBLE_SECONDS)
 
@@ -118,6 +123,8 @@ class Following:
         if self._changed.is_set():
             # Cleared first: what changes from now on is for the next time.
             self._changed.clear()
+            # Before the writers' lock is taken: a root on a dead network would keep it from everybody else.
+            _check_answering(self._followed)
             began = time.monotonic()
             done = self._held.engine.index(wait=False)
             self._may_lack_vectors = self._wants_vectors
@@ -142,3 +149,17 @@ class Following:
     def _is_quiet(self, waits_until: float) -> bool:
         since, now = self._quiet_since(), time.monotonic()
         return since is not None and (now - since >= QUIET_SECONDS or now > waits_until)
+
+
+def _check_answering(roots: Sequence[Path]) -> None:
+    """Raise SourceSilent unless the disks that the projects lie on answer in time."""
+    _LOOKS.call(" and ".join(map(str, roots)), lambda: _look(roots))
+
+
+def _look(roots: Sequence[Path]) -> None:
+    """Look at the directories of all projects."""
+    for root in roots:
+        # One that is missing is told by whoever reads it.
+        with suppress(OSError), os.scandir(root / "projects") as entries:
+            for entry in entries:
+                entry.stat()

@@ -2,27 +2,30 @@
 
 import hmac
 from collections.abc import Mapping
-from http.cookies import CookieError, SimpleCookie
-from urllib.parse import parse_qsl, urlencode
 
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.responses import PlainTextResponse, RedirectResponse, Response
+from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from searchkit.errors import Refused
+from searchkit.resident import place
 from searchkit.resident.doors import Door
 from searchkit.resident.refusing import refused
 from searchkit.resident.service import Service
+from searchkit.web.files import is_public
 
 # Questions are short; the longest a client sends is a command with its arguments.
 MOST_BODY_BYTES = 1 << 20
 # 50 clients at once are served; what is beyond this would wait for longer than anybody does.
 MOST_AT_ONCE = 128
+# Of these the page may take half, so that commands and agents, who come by the socket, are always let in.
+MOST_AT_ONCE_BY_PORT = MOST_AT_ONCE // 2
 NAMES = ("localhost", "127.0.0.1", "[::1]")
 READING = ("GET", "HEAD")
 SECURITY: Mapping[str, str] = {
-    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:;"
-    " connect-src 'self'; font-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self';"
+    " connect-src 'self'; worker-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none';"
+    " require-trusted-types-for 'script'; trusted-types 'none'",
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
     "Cross-Origin-Opener-Policy": "same-origin",
@@ -40,29 +43,33 @@ class Guard:
         self._application = application
         self._door = door
         self._service = service
-        self._cookie = f"searchkit-{door.port}"
-        # Browsers send a cookie to every port of a host, so it is not the token itself, which opens more.
-        self._pass = hmac.new((door.token or "").encode(), b"reading", "sha256").hexdigest()
+        self._running = 0
+        self._most = MOST_AT_ONCE if door.port is None or not place.HAS_SOCKETS else MOST_AT_ONCE_BY_PORT
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let a request through, or say why not."""
         if scope["type"] != "http":
             return
         sender = _Sender(send)
-        with self._service.answering():
-            try:
-                await self._let_in(scope, receive, sender)
-            except Refused as refusal:
-                if sender.has_begun:
-                    raise
-                await _answer(refusal, Headers(scope=scope))(scope, receive, sender)
+        self._running += 1
+        try:
+            with self._service.answering():
+                try:
+                    await self._let_in(scope, receive, sender)
+                except Refused as refusal:
+                    if sender.has_begun:
+                        raise
+                    await _answer(refusal, Headers(scope=scope))(scope, receive, sender)
+        finally:
+            self._running -= 1
 
     async def _let_in(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if self._service.running > MOST_AT_ONCE:
+        if self._service.running > MOST_AT_ONCE or self._running > self._most:
             raise Refused(503, "too many requests at once", "try again in a moment")
         self._check_place(Headers(scope=scope))
-        first = self._check_token(scope) if self._door.token is not None else None
-        await (first or self._application)(scope, _bounded(Headers(scope=scope), receive), send)
+        if self._door.token is not None:
+            self._check_token(scope)
+        await self._application(scope, _bounded(Headers(scope=scope), receive), send)
 
     def _check_place(self, headers: Headers) -> None:
         """Refuse a page from elsewhere, also one whose name was made to lead here."""
@@ -78,31 +85,23 @@ class Guard:
             return ("localhost",)
         return tuple(f"{name}:{self._door.port}" for name in NAMES)
 
-    def _check_token(self, scope: Scope) -> RedirectResponse | None:
-        """Refuse who brings no token; who brings it in the first address is sent on with a cookie."""
-        headers = Headers(scope=scope)
+    def _check_token(self, scope: Scope) -> None:
+        """Refuse who brings no token in a header, which no browser does by itself, as it does with cookies.
+
+        The page and its files are anybody's. The page's own token reads, and changes nothing.
+        """
         is_reading = scope["method"] in READING
-        scheme, _, value = headers.get("authorization", "").partition(" ")
-        if scheme.lower() == "bearer" and self._is_token(value.strip()):
-            return None
-        # A cookie comes along with whatever a browser asks, so it opens nothing that changes anything.
-        if is_reading and hmac.compare_digest(_cookie(headers, self._cookie).encode(), self._pass.encode()):
-            return None
-        asked = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
-        tokens = [value for name, value in asked if name == "token"]
-        if is_reading and tokens and self._is_token(tokens[0]):
-            return self._sent_on(scope["path"], [pair for pair in asked if pair[0] != "token"])
-        raise Refused(401, "a token is needed here", "searchkit serve --open opens the address that has it")
+        if is_reading and is_public(scope["path"]):
+            return
+        scheme, _, value = Headers(scope=scope).get("authorization", "").partition(" ")
+        is_token = scheme.lower() == "bearer" and _is_same(value, self._door.token)
+        is_page = scheme.lower() == "bearer" and _is_same(value, self._door.page_token)
+        if not (is_token or (is_page and is_reading)):
+            raise Refused(401, "a token is needed here", "searchkit serve --open opens the page with it")
 
-    def _sent_on(self, path: str, asked: list[tuple[str, str]]) -> RedirectResponse:
-        # Only a path: what begins with two slashes would lead to another host.
-        address = "/" + path.lstrip("/") + (f"?{urlencode(asked)}" if asked else "")
-        response = RedirectResponse(address, 303)
-        response.set_cookie(self._cookie, self._pass, httponly=True, samesite="strict", path="/")
-        return response
 
-    def _is_token(self, value: str) -> bool:
-        return hmac.compare_digest(value.encode("utf-8", "replace"), (self._door.token or "").encode())
+def _is_same(value: str, token: str | None) -> bool:
+    return token is not None and hmac.compare_digest(value.strip().encode("utf-8", "replace"), token.encode())
 
 
 def _answer(refusal: Refused, headers: Headers) -> Response:
@@ -148,11 +147,3 @@ def _bounded(headers: Headers, receive: Receive) -> Receive:
 
 def _too_large() -> Refused:
     return Refused(413, f"a request may have {MOST_BODY_BYTES:,} bytes at most", "ask for less at once")
-
-
-def _cookie(headers: Headers, name: str) -> str:
-    try:
-        found = SimpleCookie(headers.get("cookie", "")).get(name)
-    except CookieError:
-        return ""
-    return found.value if found else ""

@@ -4,6 +4,8 @@ import errno
 import os
 import sys
 
+from searchkit import private
+
 # As `typing` has it, which takes a while to import.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,7 +19,7 @@ SOCKET = "resident.sock"
 LOCK = "resident.lock"
 LOG = "resident.log"
 DOOR = "resident.json"
-FIRST_PAGE = "resident.html"
+FIRST_PAGE = "resident.page.html"
 # An address of a Unix socket has 108 bytes on Linux and 104 on macOS; while it is made, its name is longer by four.
 MOST_ADDRESS_BYTES = 100
 HAS_SOCKETS = sys.platform != "win32"
@@ -38,6 +40,19 @@ def socket_path(index: "Place") -> "Place":
     return type(index)(os.path.join(_runtime_directory(), f"{name}.sock"))
 
 
+def check(index: "str | Path") -> None:
+    """Raise NotPrivate where an index, or anything that leads to its process, is not the user's alone."""
+    private.check_owned(index, may_be_link=True)
+    for name in (SOCKET, LOCK, LOG, DOOR, FIRST_PAGE):
+        _check_where_there_is(os.path.join(index, name))
+
+
+def check_socket(index: "str | Path", path: str) -> None:
+    """Raise NotPrivate where somebody else could answer at a socket in place of the process."""
+    _check_where_there_is(index, may_be_link=True)
+    _check_where_there_is(path)
+
+
 def lock_path(index: "Path") -> "Path":
     """Return the file whose lock the process holds for as long as it lives."""
     return index / LOCK
@@ -54,21 +69,30 @@ def door_path(index: "Path") -> "Path":
 
 
 def door(index: "str | Path") -> "dict[str, Any] | None":
-    """Return `port`, `token` and `pid` of a process that listens on a loopback port, or None."""
+    """Return `port`, `token`, `page_token` and `pid` of a process that listens on a loopback port, or None.
+
+    Raises NotPrivate where somebody else could have written them.
+    """
     # Only Windows and whoever shows the address asks for it.
     import json
 
     try:
-        with open(os.path.join(index, DOOR), "rb") as opened:
-            read = json.loads(opened.read())
-        return read if isinstance(read, dict) and {"port", "token", "pid"} <= read.keys() else None
+        read = json.loads(private.read_private(os.path.join(index, DOOR)))
     except (OSError, ValueError):
         return None
+    return read if isinstance(read, dict) and {"port", "token", "page_token", "pid"} <= read.keys() else None
 
 
-def address(port: int, token: str) -> str:
-    """Return the first address to open in a browser, which holds the token."""
-    return f"http://127.0.0.1:{port}/?token={token}"
+def address(port: int, page_token: str) -> str:
+    """Return the first address to open in a browser; what stands behind # is for the page only, and is not sent."""
+    return f"http://127.0.0.1:{port}/#token={page_token}"
+
+
+def _check_where_there_is(path: "str | Path", may_be_link: bool = False) -> None:
+    try:
+        private.check_owned(path, may_be_link=may_be_link)
+    except FileNotFoundError:
+        return
 
 
 def _runtime_directory() -> str:

@@ -10,6 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NoReturn
 
+from searchkit.errors import NotPrivate
 from searchkit.resident import alone, place
 
 # Connections that wait while everything is imported, and while 50 clients ask at once.
@@ -31,9 +32,13 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     if not index.is_dir():
         _fail(f"there is no index in {index}")
     try:
-        if not _is_alone(index):
+        place.check(index)
+        lock = _take_lock(index)
+        if lock is None:
             sys.exit(0)
         listening = listen(index)
+    except NotPrivate as error:
+        _fail(f"{error.message}\n{error.hint}")
     except OSError as error:
         _fail(f"cannot listen beside {index}: {error}")
     if not chosen.foreground:
@@ -47,7 +52,14 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     spare()
     # Whoever answers should not wait long for threads that compute: each keeps Python's one lock for so long.
     sys.setswitchinterval(SWITCH_SECONDS)
-    status = serve(index, tuple(chosen.root), listening, chosen.port)
+    status = WENT_WRONG
+    try:
+        status = serve(index, tuple(chosen.root), listening, chosen.port)
+    except NotPrivate as error:
+        sys.stderr.write(f"searchkit: {error.message}\n{error.hint}\n")
+    else:
+        with suppress(OSError):
+            alone.leave(lock)
     # Threads that follow changes or load a model are not waited for: nothing they do is lost by a kill.
     os._exit(status)
 
@@ -72,14 +84,14 @@ def listen(index: Path) -> socket.socket:
     return listening
 
 
-def _is_alone(index: Path) -> bool:
+def _take_lock(index: Path) -> int | None:
     """Take the lock for life, waiting for one that is leaving: it has the lock still, but answers no more."""
     ends_at = time.monotonic() + LEAVING_SECONDS
-    while alone.hold(place.lock_path(index)) is None:
+    while (lock := alone.hold(place.lock_path(index))) is None:
         if _is_answered(index) or time.monotonic() > ends_at:
-            return False
+            return None
         time.sleep(RETRY_SECONDS)
-    return True
+    return lock
 
 
 def _is_answered(index: Path) -> bool:

@@ -3,9 +3,18 @@
 import orjson
 from starlette.responses import Response
 
-from searchkit.errors import IndexFault, ModelFault, NotFound, Refused, SearchkitError, SourceError, UsageError
+from searchkit.errors import (
+    IndexFault,
+    ModelFault,
+    NotFound,
+    NotPrivate,
+    Refused,
+    SearchkitError,
+    SourceError,
+    UsageError,
+)
+from searchkit.gate import escaped
 from searchkit.render import json
-from searchkit.render.plain import escaped
 
 # Too many at once, or an index that cannot be read now: worth another try after this.
 RETRY_SECONDS = 1
@@ -33,7 +42,7 @@ def status_of(error: SearchkitError) -> int:
             return 404
         case UsageError():
             return 400
-        case IndexFault() | ModelFault() | SourceError():
+        case IndexFault() | ModelFault() | SourceError() | NotPrivate():
             # The index or the model cannot be used as it is now; the request was good.
             return 503
     return 500

@@ -14,6 +14,7 @@ from searchkit.commands.audience import DEFAULT_WIDTH, MOST_WIDTH, Audience, add
 from searchkit.commands.opening import lend
 from searchkit.engine import Engine
 from searchkit.errors import UsageError
+from searchkit.gate import printed
 from searchkit.resident.outdated import is_outdated
 
 # Whoever upgrades takes longer to type the next command.
@@ -116,6 +117,6 @@ class Client(Audience):
 
     def _keep(self, channel: str, lines: Iterable[str], is_seen: bool) -> None:
         shows_colours = is_seen and not self.environment.get("NO_COLOR")
-        kept = "".join(f"{line if shows_colours else click.unstyle(line)}\n" for line in lines)
+        kept = "".join(f"{printed(line if shows_colours else click.unstyle(line))}\n" for line in lines)
         if kept:
             self.printed.append((channel, kept))

@@ -52,6 +52,7 @@ _WORK: Mapping[str, Schema] = {
     "cost": _or_null(FRACTION),
 }
 _FIGURES: Mapping[str, Schema] = {"sessions": NUMBER, "prompts": NUMBER, **_WORK}
+_UNREAD = _object({"transcripts": NUMBER, "bytes": NUMBER})
 _SHOWN: Mapping[str, Schema] = {
     "uuid": TEXT,
     "part": TEXT,
@@ -230,6 +231,7 @@ SCHEMAS: Mapping[str, Schema] = {
                     {
                         "uuid": TEXT,
                         "timestamp": TIME,
+                        "left_out": {**NUMBER, "description": "Turns before it that are not told; full tells them."},
                         "compacted": FLAG,
                         "asked": _or_null(_of("Entry")),
                         "steps": NUMBER,
@@ -294,6 +296,36 @@ SCHEMAS: Mapping[str, Schema] = {
             "meaning": _object({"embedded": NUMBER, "to_embed": NUMBER}),
             "unreachable": MAYBE_TEXT,
             "damage": MAYBE_TEXT,
+            "retention": _or_null(
+                _object(
+                    {
+                        "is_calm": FLAG,
+                        "first_due": TIME,
+                        "overdue": NUMBER,
+                        "unread": _UNREAD,
+                        "kept": NUMBER,
+                        "setting": TEXT,
+                        "command": MAYBE_TEXT,
+                        "sentences": _list(TEXT),
+                        "roots": _list(
+                            _object(
+                                {
+                                    "root": TEXT,
+                                    "settings": TEXT,
+                                    "days": NUMBER,
+                                    "is_set": FLAG,
+                                    "faults": _list(_object({"file": TEXT, "message": TEXT, "hint": TEXT})),
+                                    "last_sweep": TIME,
+                                    "transcripts": NUMBER,
+                                    "first_due": TIME,
+                                    "overdue": NUMBER,
+                                    "unread": _UNREAD,
+                                }
+                            )
+                        ),
+                    }
+                )
+            ),
         }
     ),
     "Port": _object({"port": {"type": "integer", "minimum": 0, "maximum": 65535}}),

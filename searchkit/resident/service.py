@@ -14,6 +14,7 @@ from searchkit.backends.embedded import layout
 from searchkit.errors import SearchkitError
 from searchkit.resident.engines import Engines
 from searchkit.resident.following import Following
+from searchkit.resident.transcripts import Transcripts
 
 if TYPE_CHECKING:
     from searchkit.resident.serving import Server
@@ -35,6 +36,7 @@ class Service:
         self.asked = 0
         self.running = 0
         self.engines = Engines(index, roots)
+        self.transcripts = Transcripts()
         self._closing: list[Callable[[], Awaitable[None]]] = []
         self._since = time.time()
         self._answered_at = time.monotonic()
@@ -86,6 +88,7 @@ class Service:
         for close in self._closing:
             await close()
         self._following.stop()
+        self.transcripts.close()
         self.engines.close()
 
     def _followed(self) -> tuple[Path, ...]:

@@ -15,7 +15,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from searchkit.backends.embedded import layout
 from searchkit.errors import Refused, SearchkitError
-from searchkit.resident import logs
+from searchkit.resident import alone, logs, place
 from searchkit.resident.api import application
 from searchkit.resident.doors import Door, Doors
 from searchkit.resident.guard import Guard
@@ -39,6 +39,10 @@ WENT_WRONG = 2
 def serve(index: Path, roots: Sequence[str], listening: socket.socket, port: int | None) -> int:
     """Serve until it is time to leave; return the status to leave with."""
     with logs.kept(index):
+        if died := alone.died_before(place.lock_path(index)):
+            log.warning(
+                "process %d before this one did not leave by itself: it crashed, as told above, or was killed", died
+            )
         try:
             layout.check(index)
             server = Server(index, roots, listening, port)
@@ -46,7 +50,11 @@ def serve(index: Path, roots: Sequence[str], listening: socket.socket, port: int
             log.error("cannot serve %s: %s", index, error)
             return WENT_WRONG
         log.info("process %d serves %s", os.getpid(), index)
-        asyncio.run(server.serve())
+        try:
+            asyncio.run(server.serve())
+        except BaseException:
+            log.critical("process %d dies of a fault", os.getpid(), exc_info=True)
+            raise
         log.info("process %d leaves: %s", os.getpid(), server.reason)
     return 0
 
@@ -88,6 +96,7 @@ class Server(uvicorn.Server):
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Answer at every door."""
+        asyncio.get_running_loop().set_exception_handler(logs.task_died)
         self._leaving = asyncio.Event()
         self.servers = []
         for door in self._doors:

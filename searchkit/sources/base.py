@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
-from searchkit.types import Behind, Change
+from searchkit.types import Behind, Change, Reading
 
 
 class Source(Protocol):
@@ -13,6 +13,10 @@ class Source(Protocol):
     @property
     def roots(self) -> Sequence[Path]:
         """The directories to watch for changes."""
+
+    @property
+    def reading(self) -> Reading:
+        """How this version reads."""
 
     def changes(self, seen: Mapping[str, bytes], /) -> Iterator[Change]:
         """Yield what is new, given the checkpoints that earlier changes carried, by file."""

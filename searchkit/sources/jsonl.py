@@ -14,6 +14,9 @@ from typing import BinaryIO
 import msgspec
 import orjson
 
+from searchkit.sources.regular import open_regular
+from searchkit.sources.salvage import flatten
+
 # A piece is what is read at once: large enough that its cost vanishes, small enough beside a batch that
 # memory stays flat whatever the file's size.
 PIECE_BYTES = 1 << 20
@@ -23,6 +26,8 @@ READ_BUFFER = 1 << 20
 # The longest line seen in 1.8 GB of transcripts has 2.2 MB; a line past this limit is no record,
 # and reading it whole would let one file decide how much memory we take.
 LINE_LIMIT = 64 << 20
+# How such a line is told of.
+OVERLONG = f"longer than {LINE_LIMIT >> 20} MB"
 
 
 class Mark(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -85,7 +90,7 @@ def compare(path: str, shape: Shape, mark: Mark) -> Growth:
         return Growth.SAME
     if shape.size < mark.offset:
         return Growth.REPLACED
-    with open(path, "rb") as file:
+    with open_regular(path) as file:
         if _guards(file, mark.offset) != (mark.head, mark.tail):
             return Growth.REPLACED
         if same_file and shape.size > mark.size:
@@ -99,9 +104,11 @@ def pieces(path: str, start: Mark) -> Iterator[Piece]:
     """Yield the complete lines behind `start`, at least one piece, even when it holds no line.
 
     A last line without its newline is taken once it parses, because no proper prefix of an
-    object does. A line past the limit is yielded empty: it counts, and it is no object.
+    object does; what is written behind it later has the same number. NUL bytes behind it, as a
+    power failure leaves them, stay for later. A line past the limit is yielded empty: it counts,
+    and it is no object.
     """
-    with open(path, "rb", buffering=READ_BUFFER) as file:
+    with open_regular(path, READ_BUFFER) as file:
         stat = os.fstat(file.fileno())
         offset, number, crc, ends_open = start.offset, start.lines, start.crc, start.ends_open
         file.seek(offset)
@@ -110,12 +117,16 @@ def pieces(path: str, start: Mark) -> Iterator[Piece]:
         while not at_end:
             line, length, next_crc = _line(file, crc)
             ends = line.endswith(b"\n") or length > len(line)
-            if not line or not (ends or decode(line) is not None):
+            if not ends and line.endswith(b"\0"):
+                line = line.rstrip(b"\0")
+                length, next_crc = len(line), zlib.crc32(line, crc)
+                file.seek(offset + length)
+            if not line or not (ends or decode(line.lstrip(b"\0")) is not None):
                 at_end = True
             else:
                 # After a line that was taken before its newline came, that newline is no line.
                 if not (ends_open and line in (b"\n", b"\r\n")):
-                    number += 1
+                    number += not ends_open
                     lines.append((number, line if length == len(line) else b""))
                 offset, crc, ends_open = offset + length, next_crc, not ends
             if at_end or offset - first >= PIECE_BYTES:
@@ -141,8 +152,9 @@ def pieces(path: str, start: Mark) -> Iterator[Piece]:
 def decode(line: bytes) -> dict[str, object] | None:
     """Decode one line to an object, or return None where it is none.
 
-    orjson refuses lone surrogates, bytes that are not UTF-8, and NaN; such lines are mended
-    first, since all else in them is intact.
+    orjson refuses lone surrogates, bytes that are not UTF-8, control characters and NaN; such
+    lines are mended first, since all else in them is intact. Of an object with too many levels
+    the deepest become lists of their strings.
     """
     try:
         value = orjson.loads(line)
@@ -151,34 +163,20 @@ def decode(line: bytes) -> dict[str, object] | None:
     return value if isinstance(value, dict) else None
 
 
-def joined(line: bytes) -> list[bytes]:
-    """Take a line apart that holds several objects, as one that was cut off before its newline leaves it."""
-    try:
-        text = line.decode().strip()
-    except UnicodeDecodeError:
-        return []
-    objects: list[bytes] = []
-    start = 0
-    while start < len(text):
-        try:
-            value, end = _RAW_DECODER.raw_decode(text, start)
-        except (ValueError, RecursionError):
-            return []
-        if not isinstance(value, dict):
-            return []
-        objects.append(text[start:end].encode())
-        start = end
-    return objects
-
-
-_RAW_DECODER = json.JSONDecoder()
 _ESCAPE = re.compile(r"\\(?:u([dD][89a-fA-F][0-9a-fA-F]{2})(?:\\u([dD][c-fC-F][0-9a-fA-F]{2}))?|.)", re.DOTALL)
 
 
 def _mended(line: bytes) -> object:
+    text = _ESCAPE.sub(_paired, line.decode("utf-8-sig", "replace"))
     try:
-        return json.loads(_ESCAPE.sub(_paired, line.decode("utf-8-sig", "replace")))
-    except (ValueError, RecursionError):
+        return json.loads(text, strict=False)
+    except RecursionError:
+        flat = flatten(text.encode())
+    except ValueError:
+        return None
+    try:
+        return None if flat is None else json.loads(flat, strict=False)
+    except ValueError:
         return None
 
 

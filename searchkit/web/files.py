@@ -20,6 +20,11 @@ TYPES = {
 ENTRANCES = ("/", "/overview", "/session/{id}")
 
 
+def is_public(path: str) -> bool:
+    """Say whether whoever asks may have what is at a path: the page itself, which says nothing of any transcript."""
+    return path in ("/", "/overview") or path.startswith(("/session/", "/page/"))
+
+
 def routes() -> list[BaseRoute]:
     """Return the addresses of the page and of its files."""
     return [*(Route(path, _entered) for path in ENTRANCES), Route("/page/{name:path}", _file)]

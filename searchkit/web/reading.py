@@ -1,7 +1,8 @@
 """What the page is told when it leafs through a conversation: a few rows, and what there is beside them."""
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 
 import msgspec
 
@@ -10,17 +11,19 @@ from searchkit.backends.base import Backend, Order
 from searchkit.conversations import Branch
 from searchkit.engine import Engine
 from searchkit.errors import NotFound
-from searchkit.leafing import OF_AGENT, Reading, agent_id, first_record, leaf, told, unfolded
+from searchkit.gate import one_line
+from searchkit.leafing import OF_AGENT, Reading, agent_id, first_record, leaf, page, steps_in, with_texts
 from searchkit.query import understand
 from searchkit.questions import Filter, Mode, Query, narrowed
 from searchkit.render.answer_json import Fields, agent_fields
-from searchkit.render.plain import one_line, stamp
+from searchkit.render.plain import stamp
 from searchkit.resident.engines import identity
 from searchkit.resident.parameters import Given
+from searchkit.resident.transcripts import Unread
 from searchkit.sources.claude.pictures import pictures as read_pictures
 from searchkit.sources.claude.pictures import records_with_pictures
 from searchkit.web.rows import Around, marks, row
-from searchkit.web.shelf import Key, Shelf
+from searchkit.web.shelf import Key, Shelf, digest
 
 # Hits that can be walked through in one conversation.
 MOST_HITS = 200
@@ -30,7 +33,7 @@ ABOVE = 12
 _shelf = Shelf()
 
 
-def reading(engine: Engine, given: Given, id: str) -> Fields:
+def reading(engine: Engine, given: Given, id: str) -> Fields | Unread:
     """Leaf through the conversation that a message is in: some of its rows, with whole texts."""
     query = _asked(given)
     key, found = _laid_out(engine, given, id, query)
@@ -38,27 +41,28 @@ def reading(engine: Engine, given: Given, id: str) -> Fields:
     count = given.number("count")
     begin = int(given.text("begin") or max(0, here - ABOVE))
     rows = engine.ask(lambda backend: _rows(backend, found, query, begin, begin + count))
-    return {"as_of": key.as_of, "total": len(found.rows), "begin": begin, "rows": rows, **_about(found, here)}
+    about = {"as_of": key.as_of, "total": found.total, "begin": begin, **_about(found, here)}
+    return _with_pictures(about, rows)
 
 
-def fold(engine: Engine, given: Given, id: str) -> Fields:
+def fold(engine: Engine, given: Given, id: str) -> Fields | Unread:
     """Show some of the steps that a row of a conversation folds; none where rows may have other numbers by now."""
     query = _asked(given)
     key, found = _laid_out(engine, given, id, query)
     number, begin, count = given.number("row"), given.number("begin"), given.number("count")
     if (given.text("as_of") or key.as_of) != key.as_of:
-        return {"as_of": key.as_of, "total": 0, "begin": begin, "rows": []}
-    if number >= len(found.rows):
-        raise NotFound(f"there is no row {number}", f"the conversation has {len(found.rows)}")
-    steps = getattr(found.rows[number], "steps", ())
+        return {"as_of": key.as_of, "total": 0, "begin": begin, "rows": [], "without_pictures": None}
+    if number >= found.total:
+        raise NotFound(f"there is no row {number}", f"the conversation has {found.total}")
+    steps = engine.ask(lambda backend: steps_in(backend, found, number))
 
-    def ask(backend: Backend) -> list[Fields]:
+    def ask(backend: Backend) -> Rows:
         around = Around(query=query, started=found.started)
-        counts = _counted(backend, {step.uuid for step in steps})
-        told = [row(backend, entry, around) for entry in unfolded(backend, found, number, begin, begin + count)]
-        return [one | {"pictures": _pictures(counts, [str(one["uuid"])])} for one in told]
+        told = [row(backend, entry, around) for entry in with_texts(backend, steps[begin : begin + count], found.hits)]
+        uuids = [[str(one["uuid"])] for one in told]
+        return Rows(told=told, uuids=uuids, files=_files(backend, {step.uuid for step in steps}))
 
-    return {"as_of": key.as_of, "total": len(steps), "begin": begin, "rows": engine.ask(ask)}
+    return _with_pictures({"as_of": key.as_of, "total": len(steps), "begin": begin}, engine.ask(ask))
 
 
 def part(engine: Engine, given: Given, id: str) -> Fields:
@@ -75,12 +79,16 @@ def part(engine: Engine, given: Given, id: str) -> Fields:
     return engine.ask(ask)
 
 
-def pictures(engine: Engine, given: Given, id: str) -> Fields:
+def pictures(engine: Engine, given: Given, id: str) -> Fields | Unread:
     """Give the pictures of a message out of its transcript, in base64; there are none where that is gone."""
     links = engine.ask(lambda backend: backend.links([id]))
     files = [place.file for link in links.values() for place in link.places]
-    found = next((several for file in files if (several := read_pictures(file, id))), [])
-    return {"pictures": [{"type": one.type, "data": one.data} for one in found]}
+
+    def read() -> Fields:
+        found = next((several for file in files if (several := read_pictures(file, id))), [])
+        return {"pictures": [{"type": one.type, "data": one.data} for one in found]}
+
+    return Unread(subject=_where(files), read=read) if files else read()
 
 
 def _asked(given: Given) -> Query | None:
@@ -95,15 +103,17 @@ def _laid_out(engine: Engine, given: Given, id: str, query: Query | None) -> tup
     key = Key(index=str(index), identity=identity(index), id=id, words=given.text("q") or "", as_of=as_of)
     found = _shelf.get(key) if as_of else None
     if found is None:
-        key = msgspec.structs.replace(key, as_of=str(time.time_ns()))
         uuid = engine.ask(lambda backend: _meant(backend, id))
         hits = _hits(engine, uuid, query)
         # Texts come by row, but the message that was asked for is never folded.
-        own = set(engine.ask(lambda backend: backend.keys(uuid)))
-        laid_out = engine.ask(lambda backend: leaf(backend, uuid, hits | own))
+        own = engine.ask(lambda backend: backend.keys(uuid))
+        laid_out = engine.ask(lambda backend: leaf(backend, uuid, hits, own))
         assert laid_out is not None
-        found = msgspec.structs.replace(laid_out, hits=frozenset(hits))
-        _shelf.put(key, found)
+        found = laid_out
+        key = msgspec.structs.replace(key, as_of=str(time.time_ns()))
+        if not _shelf.put(key, found):
+            # It is laid out for every page, and rows keep their numbers as long as it is the same.
+            key = msgspec.structs.replace(key, as_of=digest(found))
     return key, found
 
 
@@ -123,23 +133,54 @@ def _hits(engine: Engine, uuid: str, query: Query | None) -> frozenset[int]:
     return frozenset(result.best.ranked.hit.key for result in found.results)
 
 
-def _rows(backend: Backend, found: Reading, query: Query | None, begin: int, end: int) -> list[Fields]:
+class Rows(msgspec.Struct, frozen=True, kw_only=True):
+    """Rows without their pictures: the records whose pictures each shows, and the transcripts that have them."""
+
+    told: list[Fields]
+    uuids: Sequence[Sequence[str]]
+    files: list[str]
+
+
+def _with_pictures(about: Fields, rows: Rows) -> Fields | Unread:
+    """Say which rows have pictures, once their transcripts were looked at; where these are silent, say that."""
+
+    def told(counts: Mapping[str, int], why: str | None) -> Fields:
+        shown = [one | {"pictures": _pictures(counts, uuids)} for one, uuids in zip(rows.told, rows.uuids, strict=True)]
+        return {**about, "rows": shown, "without_pictures": why}
+
+    if not rows.files:
+        return told({}, None)
+    return Unread(
+        subject=_where(rows.files),
+        read=lambda: told(_counted(rows.files), None),
+        otherwise=lambda silent: told({}, silent.message),
+    )
+
+
+def _rows(backend: Backend, found: Reading, query: Query | None, begin: int, end: int) -> Rows:
     around = Around(query=query, started=found.started)
+    shown = page(backend, found, begin, end)
     # A record that only shows a picture has no row; its picture belongs to the row before it.
-    shown: dict[int, list[str]] = {}
-    for uuid, home in found.homes.items():
-        if begin <= home < end:
-            shown.setdefault(home, []).append(uuid)
-    counts = _counted(backend, {uuid for uuids in shown.values() for uuid in uuids})
-    return [
-        row(backend, entry, around) | {"pictures": _pictures(counts, shown.get(number, ()))}
-        for number, entry in enumerate(told(backend, found, begin, end), begin)
-    ]
+    rows = [row(backend, entry, around) for entry in with_texts(backend, shown.rows, found.hits)]
+    return Rows(
+        told=rows,
+        uuids=[list(shown.homes.get(number, ())) for number in range(begin, begin + len(rows))],
+        files=_files(backend, {uuid for uuids in shown.homes.values() for uuid in uuids}),
+    )
 
 
-def _counted(backend: Backend, uuids: set[str]) -> Mapping[str, int]:
-    """Count the pictures of the records in the transcripts that these lie in."""
-    files = {place.file for link in backend.links(sorted(uuids)).values() for place in link.places[:1]}
+def _files(backend: Backend, uuids: set[str]) -> list[str]:
+    """Return the transcripts that records lie in."""
+    return sorted({place.file for link in backend.links(sorted(uuids)).values() for place in link.places[:1]})
+
+
+def _where(files: Sequence[str]) -> str:
+    """Name the directory of transcripts: one that does not answer answers for none of its files."""
+    return str(Path(files[0]).parent)
+
+
+def _counted(files: Iterable[str]) -> Mapping[str, int]:
+    """Count the pictures of the records of transcripts."""
     return {uuid: count for file in files for uuid, count in records_with_pictures(file).items()}
 
 
@@ -161,19 +202,14 @@ def _about(found: Reading, here: int) -> Fields:
         "is_gone": session.is_gone if session else None,
         "resume": resume.command(session) if session else None,
         "here": here,
-        "hits": _walked(found),
+        "hits": list(found.walked),
         "branches": [_branch(branch, homes) for branch in thread.branches],
-        "prompts": [homes[node.uuid] for node in thread.nodes if any(step.is_typed for step in node.steps)],
+        "prompts": list(found.prompts),
         "abandoned": thread.left_at is not None,
         "left_at": homes.get(thread.left_at or ""),
         "above": [{**agent_fields(agent), "first": agent_id(agent)} for agent in thread.above],
         "strays": [{**agent_fields(agent), "first": agent_id(agent)} for agent in thread.strays],
     }
-
-
-def _walked(found: Reading) -> list[int]:
-    """Return the rows of the hits, in order."""
-    return [number for number, one in enumerate(found.rows) if getattr(one, "key", None) in found.hits]
 
 
 def _branch(branch: Branch, homes: Mapping[str, int]) -> Fields:

@@ -24,7 +24,7 @@ class Around(msgspec.Struct, frozen=True, kw_only=True):
     """What rows need to know beside their texts: the question, and agents by their calls."""
 
     query: Query | None = None
-    started: Mapping[str, Agent] = {}
+    started: Mapping[str, Sequence[Agent]] = {}
 
 
 def row(backend: Backend, entry: Entry, around: Around) -> Fields:
@@ -56,7 +56,8 @@ def _said(backend: Backend, said: Said, around: Around) -> Fields:
     part = stored.part
     text = part.text[:MOST_CHARACTERS]
     found = marks(backend, around.query, text)
-    agent = around.started.get(part.call or "") if part.kind is Kind.TOOL_CALL else None
+    agents = around.started.get(part.call or "", ()) if part.kind is Kind.TOOL_CALL else ()
+    told = [{**agent_fields(agent), "first": agent_id(agent)} for agent in agents]
     return {
         "uuid": part.uuid,
         "part": stored.id,
@@ -72,7 +73,8 @@ def _said(backend: Backend, said: Said, around: Around) -> Fields:
         "marks": found,
         "hit": said.is_hit,
         "pieces": [_piece(one) for one in _pieces(stored)],
-        "agent": {**agent_fields(agent), "first": agent_id(agent)} if agent else None,
+        "agent": told[0] if told else None,
+        "agents": told,
     }
 
 

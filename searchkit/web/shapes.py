@@ -42,6 +42,7 @@ _BRANCH = _object(
         "abandoned": _FLAG,
     }
 )
+_WITHOUT: Schema = {**_MAYBE_TEXT, "description": "Why no row says that it has pictures, where they cannot be read."}
 _ROWS = _list({"$ref": "#/components/schemas/Row"})
 
 SHAPES: Mapping[str, Schema] = {
@@ -66,6 +67,7 @@ SHAPES: Mapping[str, Schema] = {
             "hit": _FLAG,
             "pieces": _list({"type": "object"}),
             "agent": {"anyOf": [_AGENT, {"type": "null"}]},
+            "agents": {**_list(_AGENT), "description": "All that the call started; a workflow starts several."},
         },
     ),
     "Reading": _object(
@@ -90,9 +92,10 @@ SHAPES: Mapping[str, Schema] = {
             "left_at": _MAYBE_NUMBER,
             "above": _list(_AGENT),
             "strays": _list(_AGENT),
+            "without_pictures": _WITHOUT,
         }
     ),
-    "Fold": _object({"as_of": _TEXT, "total": _NUMBER, "begin": _NUMBER, "rows": _ROWS}),
+    "Fold": _object({"as_of": _TEXT, "total": _NUMBER, "begin": _NUMBER, "rows": _ROWS, "without_pictures": _WITHOUT}),
     "PartText": _object({"part": _TEXT, "text": _TEXT, "marks": _MARKS}),
     "Pictures": _object({"pictures": _list(_object({"type": _TEXT, "data": _TEXT}))}),
 }

@@ -22,13 +22,13 @@ FLAGS = (
 class Site(Residence):
     """Serves the page of an index over a loopback port."""
 
-    def open(self, root: Path | None = None) -> str:
+    def open(self, root: Path | None = None, **environment: str) -> str:
         """Build the index of a root, serve it, and return the first address."""
         with Engine(self.index, [root or self.home.root], "fake") as engine:
             engine.index(with_vectors=True)
-        self.serve("--port", "0")
+        self.serve("--port", "0", **environment)
         self.address = str(wait_for(lambda: control.address(self.index)))
-        self.base = self.address.partition("/?")[0]
+        self.base = self.address.partition("/#")[0]
         return self.address
 
 

@@ -5,8 +5,11 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
+from searchkit import gate
 from tests.browser.conftest import Open
 from tests.browser.site import Site
+from tests.hostile_history import EVIL
+from tests.test_gate import HIDDEN, PEOPLE_NEED
 from tests.transcript import Home
 
 pytestmark = pytest.mark.slow
@@ -85,7 +88,7 @@ def harmed(page: Page) -> list[str]:
             .filter((one) => one.name.startsWith("on")).map((one) => one.name)),
           ...[...document.querySelectorAll("main a[href], main img[src]")]
             .map((one) => one.getAttribute("href") ?? one.getAttribute("src"))
-            .filter((address) => !/^(\\/|https:\\/\\/(example\\.com|evil\\.example)|data:image\\/png;)/.test(address)),
+            .filter((address) => !/^(\\/|https:\\/\\/(example\\.com|evil\\.example))/.test(address)),
           document.documentElement.scrollWidth > innerWidth + 1 ? "wider than the page" : "",
         ].filter(Boolean)"""
     )
@@ -97,9 +100,7 @@ def test_attacks_do_nothing(hostile: Site, open_page: Open, width: int) -> None:
     """Searched, unfolded, read to the end and drawn as a tree, hostile text stays text."""
     page = open_page(hostile, "/?q=lantern", viewport={"width": width, "height": 900})
     elsewhere: list[str] = []
-    page.on(
-        "request", lambda asked: None if asked.url.startswith((hostile.base, "data:")) else elsewhere.append(asked.url)
-    )
+    page.on("request", lambda asked: None if asked.url.startswith(hostile.base) else elsewhere.append(asked.url))
     expect(page.locator(".result mark").first).to_be_visible()
     for details in page.locator(".result details summary").all():
         details.click()
@@ -134,6 +135,38 @@ def test_hidden_characters_are_seen(hostile: Site, open_page: Open) -> None:
 
     assert {"U+202E", "U+200B", "U+2064", "U+E0041"} <= set(re.findall(r"U\+\w+", text))
     assert not set("\u202e\u2066\x1b\u200b\u2060\u2064\U000e0041\U000e007f") & set(text)
+
+
+def test_page_and_terminal_agree_on_what_is_hidden(sample: Site, open_page: Open) -> None:
+    """Issue 15: what is copied may be pasted into a terminal, so it is what a terminal gets."""
+    texts = [EVIL, *PEOPLE_NEED, *(f"a{chr(code)}b" for code in range(0x110000) if HIDDEN.match(chr(code)))]
+    page = open_page(sample)
+
+    copied = page.evaluate(
+        """async (texts) => {
+          const { stripped } = await import("/page/script/harmless.js");
+          return texts.map(stripped);
+        }""",
+        texts,
+    )
+
+    assert [gate.safe(text) for text in texts] == copied
+
+
+@pytest.mark.parametrize("uuid", ["$(touch x)", "--help", "a b", "a\nb", "a\u200bb"])
+def test_citation_names_no_command_for_what_is_no_id(sample: Site, open_page: Open, uuid: str) -> None:
+    """Issue 15: whoever cites a message may paste the end of it into a shell."""
+    page = open_page(sample)
+
+    cited = page.evaluate(
+        """async (uuid) => {
+          const { citation } = await import("/page/script/copy.js");
+          return [uuid, "6733e3cb-52ef"].map((one) => citation({ title: "a\\nb", project: "/src/x", uuid: one }));
+        }""",
+        uuid,
+    )
+
+    assert ["a b, x", "a b, x (searchkit show 6733e3cb-52ef)"] == cited
 
 
 def test_very_long_line_is_cut_and_can_be_had_whole(hostile: Site, open_page: Open) -> None:

@@ -1,10 +1,15 @@
 """When the process does not answer: it is said where somebody waits for it, and going there again asks again."""
 
+from pathlib import Path
+
 import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import Open
 from tests.browser.site import Site
+from tests.browser.test_reading_page import png
+from tests.resident.blocking import Blocking
+from tests.resident.residence import wait_for
 
 pytestmark = pytest.mark.slow
 
@@ -131,3 +136,22 @@ def test_steps_that_failed_are_asked_again(site: Site, open_page: Open) -> None:
 
     expect(page.locator(".step").first).to_be_visible()
     expect(page.locator(".row.steps .error")).to_have_count(0)
+
+
+def test_pictures_on_a_disk_that_does_not_answer(site: Site, open_page: Open, tmp_path: Path) -> None:
+    """A conversation is shown without them, says why, and shows them once they can be read again (issue 15)."""
+    told = site.home.session(SESSION)
+    source = {"type": "base64", "media_type": "image/png", "data": png()}
+    told.prompt([{"type": "text", "text": "look at the lantern"}, {"type": "image", "source": source}])
+    blocking = Blocking(tmp_path / "blocking", told.path.name)
+    site.open(None, **blocking.environment)
+    blocking.begin()
+
+    page = open_page(site, f"/session/{SESSION}")
+    expect(page.locator(".row.prompt")).to_contain_text("look at the lantern")
+    expect(page.locator("header.session .note")).to_contain_text("does not answer")
+    blocking.end()
+    wait_for(lambda: site.get(f"/v1/readings/{SESSION}")[1]["without_pictures"] is None)
+    page.reload()
+
+    expect(page.locator(".pictures canvas")).to_have_js_property("width", 40)

@@ -92,7 +92,7 @@ def test_everything_reads_as_what_it_is(site: Site, open_page: Open) -> None:
     expect(page.locator(".step .diff .removed").first).to_contain_text("dim = 3")
     expect(page.locator(".step.failed")).to_contain_text("no rule")
     expect(page.locator(".step .thought")).not_to_have_attribute("open", "")
-    expect(page.locator(".pictures img")).to_have_js_property("naturalWidth", 40)
+    expect(page.locator(".pictures canvas")).to_have_js_property("width", 40)
 
 
 def test_way_leads_into_a_subagent_and_back(site: Site, open_page: Open) -> None:

@@ -1,5 +1,6 @@
 """Searching in the browser: as one types, by facets, by time, with the keyboard, and by address."""
 
+import os
 import re
 from contextlib import suppress
 from urllib.parse import parse_qs, urlparse
@@ -307,3 +308,24 @@ def test_results_stay_when_the_rest_fails(sample: Site, open_page: Open, broken:
     expect(page.locator(".trouble")).to_contain_text("does not answer")
 
     expect(page.locator(".result mark").first).to_have_text(re.compile("webhook", re.I))
+
+
+@pytest.mark.parametrize(("days", "is_told"), [(3, True), (99_999, False)])
+def test_what_is_deleted_is_told_where_one_begins(site: Site, open_page: Open, days: int, is_told: bool) -> None:
+    """Below the latest sessions it is said what Claude Code deletes next, and nothing where it keeps all."""
+    transcript = site.home.session("11111111-1111-4111-8111-111111111111")
+    transcript.prompt("where is the lantern")
+    os.utime(transcript.path, (1_500_000_000, 1_500_000_000))
+    site.home.write(site.home.root / "settings.json", f'{{"cleanupPeriodDays": {days}}}')
+    site.open()
+
+    page = open_page(site)
+    with page.expect_response("**/v1/status"):
+        page.reload()
+
+    if is_told:
+        expect(page.locator("#deletion")).to_contain_text("after 3 days: 1 of 1 transcript is due when it next starts")
+        expect(page.locator("#deletion")).to_contain_text("searchkit keep")
+    else:
+        expect(page.locator(".recent li")).to_have_count(1)
+        expect(page.locator("#deletion")).to_be_empty()

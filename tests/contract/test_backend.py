@@ -12,7 +12,7 @@ from searchkit.backends.digest import digest
 from searchkit.backends.embedded import EmbeddedBackend
 from searchkit.backends.embedded.keyword import Keyword
 from searchkit.questions import Condition
-from searchkit.types import Context, Kind, Origin, Problem, Standing, Tally, Touch, Usage
+from searchkit.types import Context, Kind, Origin, Problem, Record, Standing, Tally, Touch, Usage
 from tests.answers import found
 from tests.contract.small import (
     A,
@@ -353,6 +353,24 @@ def test_neighbours_are_the_lines_around_a_record(backend: Backend) -> None:
     assert [5, 6, 7] == numbers(backend.neighbours(uuid(5), 0, 9))
 
 
+def test_records_come_in_the_order_of_their_keys(backend: Backend) -> None:
+    """A record that is asked for by a key that nothing has is left out, and so are other places of a copied one."""
+    told(
+        backend,
+        transcript("a", record(1, 1, "one"), record(2, 2, "two", "two and a half")),
+        transcript("b", record(1, 7, "one", session=B, is_forked=True)),
+    )
+    first, second = backend.record(uuid(1)), backend.record(uuid(2))
+    assert first is not None
+    assert second is not None
+
+    found = backend.nodes([second, 10**9, first])
+
+    assert [uuid(2), uuid(1)] == [node.uuid for node in found]
+    assert [2, 1] == [node.line for node in found]
+    assert [2, 1] == [len(node.steps) for node in found]
+
+
 def test_parts_of_a_session_come_in_order(backend: Backend) -> None:
     """Parts come by file, line and block; those of agents only where the agent is asked for."""
     told(
@@ -590,6 +608,33 @@ def test_facts_of_agents_are_their_own(backend: Backend) -> None:
     told(backend, transcript("a", facts=[fact("slug", "s"), fact("slug", "s", agent="x")]))
 
     assert [None, "x"] == [item.agent for item in backend.facts(A)]
+
+
+def test_facts_are_asked_for_by_name(backend: Backend) -> None:
+    """Of a session that was asked thousands of times, nobody wants all of them."""
+    told(backend, transcript("a", facts=[fact("slug", "s"), fact("branch", "main"), fact("model", "m")]))
+
+    assert ["branch", "slug"] == [item.name for item in backend.facts(A, ("slug", "branch"))]
+    assert [] == backend.facts(A, ("worktree",))
+
+
+def test_calls_that_touched_files_are_the_last_of_their_tool(backend: Backend) -> None:
+    """Of each file and tool one call is told; what agents and other kinds of parts touched is not."""
+
+    def call(number: int, path: str, tool: str, **fields: Any) -> Record:
+        touches = [Touch(path=path, action="read")]
+        return record(number, number, f"call {number}", kind=Kind.TOOL_CALL, tool=tool, touches=touches, **fields)
+
+    told(
+        backend,
+        transcript("a", call(1, "/x", "Read"), call(2, "/x", "Edit"), call(3, "/x", "Read"), call(4, "/y", "Read")),
+        transcript("a", record(5, 5, "said", touches=[Touch(path="/z", action="read")])),
+        agent("x", call(6, "/w", "Read", agent="x")),
+    )
+
+    found = [(step.uuid, step.path, step.tool) for step in backend.touching(A)]
+
+    assert [(uuid(2), "/x", "Edit"), (uuid(3), "/x", "Read"), (uuid(4), "/y", "Read")] == found
 
 
 TITLES = [

@@ -1,4 +1,4 @@
-"""Write a corpus: python -m tests.corpus DIR --mb N --seed S."""
+"""Write a corpus: python -m tests.corpus DIR --mb N --seed S, or one long session: --records N."""
 
 import argparse
 import sys
@@ -6,6 +6,7 @@ import time
 from pathlib import Path
 
 from tests.corpus.build import MEGABYTE, build
+from tests.corpus.long import write_long
 
 
 def main() -> int:
@@ -14,12 +15,16 @@ def main() -> int:
     parser.add_argument("directory", type=Path, help="where the root is written; must be new or empty")
     parser.add_argument("--mb", type=float, default=20, help="megabytes of transcripts (default 20)")
     parser.add_argument("--seed", type=int, default=1, help="the same seed gives the same bytes (default 1)")
+    parser.add_argument("--records", type=int, help="write one session of so many records instead")
     arguments = parser.parse_args()
     if arguments.directory.exists() and any(arguments.directory.iterdir()):
         sys.stderr.write(f"{arguments.directory} is not empty; name a new directory\n")
         return 2
     began = time.perf_counter()
-    build(arguments.directory, arguments.mb, arguments.seed)
+    if arguments.records is not None:
+        write_long(arguments.directory, arguments.records)
+    else:
+        build(arguments.directory, arguments.mb, arguments.seed)
     took = time.perf_counter() - began
     size = sum(path.stat().st_size for path in arguments.directory.rglob("*") if path.is_file())
     rate = size / MEGABYTE / took

@@ -112,6 +112,8 @@ def workflow(parent: Conversation, work: Work) -> None:
     for number in range(3):
         agent = identifier(parent)
         child = child_of(parent, agent, directory / f"agent-{agent}.jsonl")
+        # The result of the call names the run, so that its agents hang from the call.
+        child.story.caller = record["uuid"]
         key = f"{run}:{number}"
         journal.bare({"type": "started", "key": key, "agentId": agent})
         if number < 2:

@@ -14,6 +14,8 @@ FLUSH_BYTES = 1 << 20
 YEAR_SECONDS = 31_536_000
 RECENT = 4  # a boundary names one of the last so many records
 MESSAGES = ("user", "assistant")
+# Attachments of which each distinct text is one part, wherever it comes.
+LISTINGS = ("skill_listing", "deferred_tools_delta", "total_tokens_reminder")
 IDENTIFIER = "0123456789ABCDEFGHJKMNPQRSTVWXYZabcdefghjkmnpqrstvwxyz"
 
 
@@ -233,7 +235,9 @@ class Conversation:
 
     def attachment(self, fields: Record, text: str, kind: str | None = "attachment") -> Record:
         record = self.record("attachment", {"attachment": fields})
-        if kind == "attachment":
+        if kind == "attachment" and fields["type"] in LISTINGS and self.noise is None:
+            self.ledger.listed(text)
+        elif kind == "attachment":
             self.part(record, kind, text, 1)
         elif kind is not None:
             self.part(record, kind, text)

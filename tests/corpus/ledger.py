@@ -25,6 +25,7 @@ class Ledger:
         self._secondary: dict[tuple[str, str, int], list[tuple[int, str]]] = {}
         self._without_uuid: set[tuple[str, str, str | None, str]] = set()
         self._said_once: set[tuple[str, str]] = set()
+        self._listed: set[str] = set()
 
     def part(self, session: str, kind: str, text: str, rank: int | None = None) -> None:
         """Count a part; one with a rank is secondary, and may turn out to be a repeat at `settle`."""
@@ -45,6 +46,12 @@ class Ledger:
         if key not in self._without_uuid:
             self._without_uuid.add(key)
             self.part(session, kind, text, rank)
+
+    def listed(self, text: str) -> None:
+        """Count a listing, which is one part however often and in however many sessions it comes."""
+        if text not in self._listed:
+            self._listed.add(text)
+            self.parts["attachment"] += 1
 
     def first_time(self, session: str, text: str) -> bool:
         """Say whether a fixed machine text is new to the session, for texts whose repeats RULES leave open."""

@@ -102,7 +102,7 @@ def last_prompt(conversation: Conversation, ending: Telling | None = None) -> No
     record = {"type": "last-prompt", "lastPrompt": shown, "sessionId": conversation.session}
     if leaf is not None:
         record["leafUuid"] = leaf
-    conversation.bare(record, "prompt", shown, TITLED)
+    conversation.bare(record, "history", shown, TITLED)
     ending.line = conversation.lines
 
 

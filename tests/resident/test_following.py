@@ -125,7 +125,8 @@ def test_makes_no_vectors_that_nobody_wants(residence: Residence, tmp_path: Path
         known = layout.remembered_embedding(residence.index)
         assert known is not None
         another = known | {"name": "0" * 16, "identity": known["identity"] | {"model": "another"}}
-        layout.remember_embedding(residence.index, another)
+        with closing(EmbeddedBackend(residence.index, is_writable=True)) as backend:
+            backend.remember("embedding", another)
     before = layout.remembered_embedding(residence.index)
     residence.serve(**({"SEARCHKIT_NO_VECTORS": "1"} if reason == "told not to" else {}))
 

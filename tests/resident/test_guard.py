@@ -1,11 +1,10 @@
 """Nobody may ask who is from elsewhere, has no token, or asks for too much."""
 
 from contextlib import ExitStack
-from http.cookies import SimpleCookie
 
 import pytest
 
-from searchkit.resident import place
+from searchkit.resident import control, place
 from searchkit.resident.guard import MOST_AT_ONCE, MOST_BODY_BYTES, SECURITY
 from tests.resident.residence import Reply, Residence, read, request, wait_for
 
@@ -17,6 +16,11 @@ def door(served: Residence) -> tuple[int, str]:
     found = place.door(served.index)
     assert found is not None
     return found["port"], found["token"]
+
+
+def page_token_of(served: Residence) -> str:
+    """Return the token that the page has."""
+    return str((place.door(served.index) or {})["page_token"])
 
 
 def refusal(reply: Reply) -> str:
@@ -83,74 +87,110 @@ def test_own_origin(served: Residence) -> None:
         {"Authorization": "Bearer wrong"},
         {"Authorization": "Basic {token}"},
         {"Authorization": "Bearer "},
-        {"Cookie": "searchkit-{port}=wrong"},
-        {"Cookie": "searchkit={token}"},
+        {"Authorization": "Bearer {token}x"},
+        {"Cookie": "searchkit-{port}={token}"},
+        {"Cookie": "searchkit-{port}={page_token}; token={token}"},
         {"Cookie": '";=;searchkit-{port}'},
     ],
 )
 def test_no_token(served: Residence, headers: dict[str, str]) -> None:
-    """Over the port nothing is answered without the token, not even what is not there."""
+    """Over the port nothing of any transcript is told without the token in its header, nor what is not there."""
     port, token = door(served)
-    told = {name: value.format(port=port, token=token) for name, value in headers.items()}
+    page_token = page_token_of(served)
+    told = {name: value.format(port=port, token=token, page_token=page_token) for name, value in headers.items()}
+    paths = (HEALTH, "/v1/search?q=webhook", "/v1/pictures/x", "/nowhere", f"{HEALTH}?token={token}", "/pages", "/mcp")
 
-    replies = [
-        served.send(request(path, headers=told, Host=f"127.0.0.1:{port}"), port)
-        for path in (HEALTH, "/", "/nowhere", f"{HEALTH}?token=wrong", f"{HEALTH}?token=")
-    ]
+    replies = [served.send(request(path, headers=told, Host=f"127.0.0.1:{port}"), port) for path in paths]
 
-    assert [401] * 5 == [reply.status for reply in replies]
-    assert all(token.encode() not in reply.body for reply in replies)
+    assert [401] * len(paths) == [reply.status for reply in replies]
+    assert all(secret.encode() not in reply.body for reply in replies for secret in (token, page_token))
 
 
-def test_first_address(served: Residence) -> None:
-    """The first address sets a cookie that no script and no other site gets, and leads on without the token."""
+@pytest.mark.parametrize("path", ["/", "/overview", "/session/x", "/page/script/main.js", f"/?token={'x' * 43}"])
+def test_page_itself_is_anybodys(served: Residence, path: str) -> None:
+    """The files of the page are the same for everybody, so they want no token; foreign hosts and pages get none."""
     port, token = door(served)
     host = f"127.0.0.1:{port}"
 
-    first = served.send(request(f"/v1/search?q=a%20b&token={token}&limit=1", Host=host), port)
-    cookie = SimpleCookie(first.headers["set-cookie"])[f"searchkit-{port}"]
-    then = served.send(request(first.headers["location"], Host=host, Cookie=f"{cookie.key}={cookie.value}"), port)
+    own = served.send(request(path, Host=host), port)
+    foreign = served.send(request(path, Host="evil.example"), port)
+    framing = served.send(request(path, Host=host, Origin="http://evil.example"), port)
 
-    assert (303, "/v1/search?q=a+b&limit=1") == (first.status, first.headers["location"])
-    assert (True, "strict", "/") == (cookie["httponly"], cookie["samesite"], cookie["path"])
-    assert 200 == then.status
-    # A cookie goes to every port of a host, and the token opens more.
-    assert token not in first.headers["set-cookie"]
+    assert (200, 421, 403) == (own.status, foreign.status, framing.status)
+    assert token.encode() not in own.body
+    assert page_token_of(served).encode() not in own.body
+
+
+@pytest.mark.parametrize(
+    "path", ["/page/../v1/health", "/page/%2e%2e/v1/health", "/session/../v1/health", "//v1/health"]
+)
+def test_way_through_the_page_leads_nowhere(served: Residence, path: str) -> None:
+    """No spelling of a path is that of the page for one and that of an answer for another (issue 15)."""
+    port, _ = door(served)
+
+    reply = served.send(request(path, Host=f"127.0.0.1:{port}"), port)
+
+    assert reply.status in (401, 404)
+    assert b'"pid"' not in reply.body
+
+
+def test_address_has_the_token_of_the_page(served: Residence) -> None:
+    """The address to open has it behind #, so that no request, and no log of one, ever holds it (issue 15)."""
+    port, token = door(served)
+
+    address = control.address(served.index)
+
+    assert f"http://127.0.0.1:{port}/#token={page_token_of(served)}" == address
+    assert token != page_token_of(served)
+
+
+def test_no_cookie_is_ever_set(served: Residence) -> None:
+    """Browsers send a cookie to every port of a host, where others may listen, so there is none (issue 15)."""
+    port, token = door(served)
+    host = f"127.0.0.1:{port}"
+    paths = ("/", f"/?token={token}", "/overview", HEALTH, f"{HEALTH}?token={token}", "/nowhere", "/page/icon.svg")
+    bearers = ("", f"Bearer {token}", f"Bearer {page_token_of(served)}", "Bearer wrong")
+
+    replies = [
+        served.send(request(path, method, Host=host, Authorization=bearer), port)
+        for path in paths
+        for bearer in bearers
+        for method in ("GET", "HEAD", "POST")
+    ]
+
+    assert [] == [reply for reply in replies if "set-cookie" in reply.headers or reply.status in (301, 302, 303, 307)]
+
+
+@pytest.mark.parametrize("path", ["/v1/stop", "/v1/run", "/v1/listen", "/mcp", "/", "/page/icon.svg"])
+def test_token_of_the_page_changes_nothing(served: Residence, path: str) -> None:
+    """With the page's token one can read; what is more than reading wants that of the programs (issue 15)."""
+    port, _ = door(served)
+    told = {"Host": f"127.0.0.1:{port}", "Authorization": f"Bearer {page_token_of(served)}"}
+
+    assert 200 == served.send(request(HEALTH, headers=told), port).status
+    assert 401 == served.send(request(path, "POST", headers=told), port).status
 
 
 def test_browser_is_refused_in_words(served: Residence) -> None:
     """Whoever follows an address without the token reads what to do."""
     port, _ = door(served)
 
-    reply = served.send(request("/", Host=f"127.0.0.1:{port}", Accept="text/html,*/*"), port)
+    reply = served.send(request(HEALTH, Host=f"127.0.0.1:{port}", Accept="text/html,*/*"), port)
 
     assert (401, True) == (reply.status, b"searchkit serve --open" in reply.body)
     assert reply.headers["content-type"].startswith("text/plain")
 
 
-def test_first_address_leads_nowhere_else(served: Residence) -> None:
-    """A path that looks like another host stays a path."""
-    port, token = door(served)
+def test_policy_has_no_exceptions() -> None:
+    """Nothing but the page's own files is loaded, and no string becomes code (issue 15)."""
+    policy = dict(one.strip().partition(" ")[::2] for one in SECURITY["Content-Security-Policy"].split(";"))
 
-    reply = served.send(request(f"//evil.example/?token={token}", Host=f"127.0.0.1:{port}"), port)
-
-    assert "/evil.example/" == reply.headers["location"]
-
-
-@pytest.mark.parametrize("path", ["/v1/stop", "/v1/run", "/v1/listen"])
-def test_cookie_changes_nothing(served: Residence, path: str) -> None:
-    """What is more than reading wants the token itself; a cookie comes along with whatever a browser sends."""
-    port, token = door(served)
-    host = f"127.0.0.1:{port}"
-    first = served.send(request(f"/?token={token}", Host=host), port)
-    cookie = first.headers["set-cookie"].partition(";")[0]
-
-    replies = [
-        served.send(request(address, "POST", Host=host, Cookie=cookie), port)
-        for address in (path, f"{path}?token={token}")
-    ]
-
-    assert [401, 401] == [reply.status for reply in replies]
+    assert {"'none'", "'self'", "'script'"} == set(policy.values())
+    assert ("'none'", "'script'", "'none'") == (
+        policy["default-src"],
+        policy["require-trusted-types-for"],
+        policy["trusted-types"],
+    )
 
 
 @pytest.mark.parametrize("path", ["/v1/stop", "/v1/run", "/v1/listen"])
@@ -205,6 +245,23 @@ def test_too_many_at_once(served: Residence) -> None:
     assert (503, "1") == (reply.status, reply.headers["retry-after"])
     assert refusal(reply)
     assert wait_for(lambda: 200 == served.send(request(HEALTH)).status)
+
+
+def test_too_many_at_the_port(served: Residence) -> None:
+    """However many ask over the port, those who ask over the socket are answered (issue 15)."""
+    port, token = door(served)
+    told = {"Host": f"127.0.0.1:{port}", "Authorization": f"Bearer {token}"}
+    half = request("/v1/run", "POST", headers=told, Content_Length="5")
+    with ExitStack() as held:
+        for _ in range(MOST_AT_ONCE + 1):
+            held.enter_context(connection := served.connected(port))
+            connection.sendall(half)
+        by_port = wait_for(
+            lambda: reply if (reply := served.send(request(HEALTH, headers=told), port)).status != 200 else None
+        )
+        by_socket = [served.send(request(HEALTH)).status for _ in range(10)]
+
+    assert (503, [200] * 10) == (by_port.status, by_socket)
 
 
 @pytest.mark.parametrize("path", [HEALTH, "/nowhere", "/v1/search?limti=1", "/v1/messages/ffffffff", "/"])

@@ -12,6 +12,7 @@ import pytest
 from searchkit import Engine
 from searchkit.backends.embedded import layout
 from searchkit.backends.embedded.lock import writing
+from searchkit.private import write_private
 from searchkit.resident import client, control, place
 from tests.resident.residence import SECONDS_FOR_ANYTHING, SESSION, Residence, wait_for
 
@@ -77,7 +78,7 @@ def remove_index(index: Path) -> None:
 def change_format(index: Path) -> None:
     """Let another version of searchkit build the index anew; like any writer it is alone."""
     with writing(index / layout.LOCK, wait=True):
-        layout.write_private(index / layout.MANIFEST, json.dumps({"format": layout.FORMAT + 1}).encode())
+        write_private(index / layout.MANIFEST, json.dumps({"format": layout.FORMAT + 1}).encode())
 
 
 @pytest.mark.parametrize("happens", [remove_socket, remove_index, change_format])

@@ -11,12 +11,11 @@ from typing import Any
 import msgspec
 
 from searchkit.backends.base import Found, Order, Reach, Stored
-from searchkit.backends.embedded import checking, finding, reading
+from searchkit.backends.embedded import checking, finding, layout, reading
 from searchkit.backends.embedded.asking import rows_in
 from searchkit.backends.embedded.counting import facet
 from searchkit.backends.embedded.joining import within
 from searchkit.backends.embedded.keyword import Indexed, Keyword
-from searchkit.backends.embedded.layout import KEYWORD
 from searchkit.backends.embedded.marking import marks
 from searchkit.backends.embedded.matching import Matcher
 from searchkit.backends.embedded.meaning import Meaning
@@ -36,6 +35,11 @@ COMMIT_SECONDS = 3.0
 COMMIT_PARTS = 10_000
 # Texts of hits for a pattern: few enough that the best come first, and many enough to share chunks.
 LOOKED_AT_ONCE = 200
+# Files of the keyword index whose checksums are verified where not all are asked for.
+SAMPLED_FILES = 10
+# While a keyword index takes the place of another, none is there for a moment; a reader looks so often, so long after.
+SWAP_ATTEMPTS = 10
+SWAP_PAUSE_SECONDS = 0.05
 
 _INDEXED = f"""
 SELECT parts.id, parts.kind, parts.role, parts.session, tool, context, agent, is_error, flags & {SIDECHAIN}, time,
@@ -50,7 +54,7 @@ class EmbeddedBackend(Meaning):
     def __init__(self, directory: Path, is_writable: bool = False) -> None:
         """Open what is in `directory`."""
         super().__init__(directory, is_writable)
-        self._keyword_directory = directory / KEYWORD
+        self._keyword_directory = directory / layout.KEYWORD
         self._keyword: Keyword | None = None
         # The highest part that was handed to the keyword index, and what of it is not committed yet.
         self._handed = 0
@@ -59,11 +63,15 @@ class EmbeddedBackend(Meaning):
         if is_writable and self._keyword_directory.exists():
             self._check_keyword()
 
+    def has_words(self) -> bool:
+        """Say whether words can be searched, or nothing is there that has any."""
+        return self._has_words() or not self._pending(0)
+
     def keep_up(self) -> None:
         """Hand what was written to the keyword index, whose own thread takes it in, and commit now and then."""
         self._hand_over()
         is_due = time.monotonic() - self._committed_at >= COMMIT_SECONDS or self._uncommitted >= COMMIT_PARTS
-        if self._uncommitted and is_due:
+        if self._uncommitted and (is_due or self._is_mending):
             self._commit()
 
     def follow(self, on_progress: Callable[[int, int], None] = lambda done, left: None, /) -> None:
@@ -71,9 +79,13 @@ class EmbeddedBackend(Meaning):
         keyword = self._open_keyword()
         keyword.refresh()
         pending = self.reach().pending
-        if self._uncommitted or pending:
+        if self._uncommitted or pending or self._is_beside:
             self._follow_words(keyword, pending, on_progress)
-        self._follow_vectors()
+        if self._is_beside:
+            self._put_words_into_place()
+        self._is_mending = False
+        if not self._keeps_left_over:
+            self._follow_vectors()
 
     def reach(self) -> Reach:
         """Count the parts that a search for words reaches, and those that it does not reach yet."""
@@ -82,28 +94,46 @@ class EmbeddedBackend(Meaning):
             return Reach(searchable=keyword.searcher.num_docs, pending=self._pending(keyword.highest()))
         return Reach(searchable=0, pending=self._pending(0))
 
-    def findings(self) -> Iterator[Finding]:
+    def findings(self, is_deep: bool = False) -> Iterator[Finding]:
         """Yield what is wrong in the transcripts, in the catalog, and in what derives from it."""
-        yield from super().findings()
+        yield from super().findings(is_deep)
         place = str(self._keyword_directory)
+        from searchkit.backends.embedded.stores import wrong_footers
+
+        for file in wrong_footers(self._keyword_directory, None if is_deep else SAMPLED_FILES):
+            detail = "it is not as it was written: run searchkit index --rebuild"
+            yield Finding(kind="index: words damaged", file=str(file), line=0, detail=detail)
         try:
             pending = self.reach().pending
+            surplus = self._surplus()
         except IndexFault as fault:
             yield Finding(kind="index: no word search", file=place, line=0, detail=fault.message)
-        else:
-            if pending:
-                detail = f"{pending} parts are not in it yet: run searchkit index"
-                yield Finding(kind="index: words missing", file=place, line=0, detail=detail)
+            return
+        if pending:
+            detail = f"{pending} parts are not in it yet: run searchkit index"
+            yield Finding(kind="index: words missing", file=place, line=0, detail=detail)
+        elif surplus:
+            detail = f"it has {surplus:+} parts, compared with the catalog: run searchkit index --rebuild"
+            yield Finding(kind="index: words differ", file=place, line=0, detail=detail)
 
     def drop_derived(self) -> None:
         """Throw the derived stores away; they are made anew from the catalog."""
         self._drop_words()
         self._drop_vectors()
 
-    def forget(self, sessions: Sequence[str], /) -> None:
-        """Remove sessions and all that only they hold; first of all the words of the derived stores."""
-        self._drop_words()
-        super().forget(sessions)
+    def begin_rebuild(self) -> bool:
+        """Verify everything; words are indexed beside those that are searched.
+
+        Where the catalog is mended, its parts get other numbers while it is read again, by which words that are
+        searched must be found at once: these follow it instead, unless they are damaged, too.
+        """
+        from searchkit.backends.embedded.stores import wrong_footers
+
+        if not super().begin_rebuild():
+            return False
+        if not self._is_mending or any(wrong_footers(self._keyword_directory)):
+            self._begin_words_beside()
+        return True
 
     def keyword(self, query: Query, limit: int, order: Order = Order.RELEVANCE, /) -> Found:
         """Return the parts that answer a query; repeats are not among them."""
@@ -161,8 +191,49 @@ class EmbeddedBackend(Meaning):
             self._commit()
             done += handed
             on_progress(done, max(0, pending - done))
-        self._commit()
+        self._commit(is_last=True)
         keyword.finish()
+
+    def _wipe(self) -> None:
+        """Leave nothing on the disk of what is no longer in the tables, the words of it neither."""
+        super()._wipe()
+        self._begin_words_beside()
+        self._follow_words(self._open_keyword(), self.reach().pending, lambda done, left: None)
+        self._put_words_into_place()
+
+    def _begin_words_beside(self) -> None:
+        """Index words anew, while those that are there are still searched."""
+        self._release_keyword()
+        self._keyword_directory = self._directory / layout.NEW_KEYWORD
+        self._drop_words()
+
+    def _put_words_into_place(self) -> None:
+        """Let the words that were indexed beside be searched, and remove the others."""
+        self._release_keyword()
+        place, old = self._directory / layout.KEYWORD, self._directory / layout.OLD_KEYWORD
+        try:
+            shutil.rmtree(old, ignore_errors=True)
+            if place.exists():
+                place.rename(old)
+            self._keyword_directory.rename(place)
+        except OSError as error:
+            raise layout.unwritable(self._directory, error) from error
+        self._keyword_directory = old
+        self._drop_words()
+        self._keyword_directory = place
+
+    @property
+    def _is_beside(self) -> bool:
+        """Whether words are being indexed beside those that are searched."""
+        return self._keyword_directory.name == layout.NEW_KEYWORD
+
+    def _surplus(self) -> int:
+        """Count by how many parts the keyword index has more than the catalog; below 0 it has fewer."""
+        if not self._has_words():
+            return 0
+        with self._reading():
+            wanted = self._connection.execute("SELECT count(*) FROM parts WHERE repeats IS NULL").fetchone()[0]
+        return int(self._open_keyword().refresh().num_docs - wanted)
 
     def _drop_words(self) -> None:
         self._release_keyword()
@@ -206,10 +277,15 @@ class EmbeddedBackend(Meaning):
         return finding.Search(searcher, keyword.schema, asked, narrowing)
 
     def _has_words(self) -> bool:
-        """Say whether there is a keyword index yet; a first run and a rebuild begin without one."""
-        with suppress(IndexMissing):
-            self._open_keyword()
-            return True
+        """Say whether there is a keyword index yet; a first run begins without one."""
+        for attempt in range(SWAP_ATTEMPTS):
+            with suppress(IndexMissing):
+                self._open_keyword()
+                return True
+            beside = (self._directory / name for name in (layout.NEW_KEYWORD, layout.OLD_KEYWORD))
+            if self._is_writable or not any(directory.exists() for directory in beside):
+                break
+            time.sleep(SWAP_PAUSE_SECONDS if attempt else 0)
         return False
 
     def _pending(self, highest: int) -> int:
@@ -231,7 +307,7 @@ class EmbeddedBackend(Meaning):
             self._uncommitted += len(rows)
         return len(rows)
 
-    def _commit(self) -> None:
+    def _commit(self, is_last: bool = False) -> None:
         """Take out what is no longer so, commit, and only then forget what was stale.
 
         The catalog is brought to the disk first: Tantivy's commits outlast a power failure, and what
@@ -239,7 +315,9 @@ class EmbeddedBackend(Meaning):
         """
         keyword = self._open_keyword()
         self._sync()
-        stale = [row[0] for row in self._connection.execute("SELECT part FROM stale")]
+        # Words that are indexed beside take note of it in the end, so that a kill before does not hide it.
+        is_noted = not self._is_beside or is_last
+        stale = [row[0] for row in self._connection.execute("SELECT part FROM stale")] if is_noted else []
         if stale:
             keyword.remove(stale)
             known = [part for part in stale if part <= self._handed]

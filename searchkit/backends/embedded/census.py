@@ -2,21 +2,25 @@
 
 import sqlite3
 from collections import Counter
+from collections.abc import Sequence
 
 import orjson
 
 from searchkit.backends.embedded.keys import optional_text, response_text
 from searchkit.backends.embedded.schema import KINDS, LINK
+from searchkit.backends.embedded.sessions import IS_GONE
 from searchkit.types import Counts, Fact, Usage
 
 
-def facts(connection: sqlite3.Connection, session: str) -> list[Fact]:
-    """Return what is known of a session and its agents, by name and line."""
+def facts(connection: sqlite3.Connection, session: str, wanted: Sequence[str] = ()) -> list[Fact]:
+    """Return what is known of a session and its agents, by name and line; of all names, unless some are given."""
+    named = f" AND names.name IN ({','.join('?' * len(wanted))})" if wanted else ""
     rows = connection.execute(
         "SELECT names.name, value, agents.name, leaf, line FROM facts JOIN names ON names.id = facts.name"
         " LEFT JOIN names AS agents ON agents.id = agent"
-        " WHERE session = (SELECT id FROM sessions WHERE name = ?) ORDER BY names.name, line, value, agents.name",
-        (session,),
+        f" WHERE session = (SELECT id FROM sessions WHERE name = ?){named}"
+        " ORDER BY names.name, line, value, agents.name",
+        (session, *wanted),
     )
     return [
         Fact(session=session, name=name, value=value, agent=agent, leaf=optional_text(leaf), line=line)
@@ -54,6 +58,7 @@ def counts(connection: sqlite3.Connection) -> Counts:
         links=one(f"SELECT count(*) FROM records WHERE flags & {LINK}"),
         sessions=one("SELECT count(*) FROM sessions WHERE has_transcript"),
         sessions_without_transcript=one("SELECT count(*) FROM sessions WHERE id > 0 AND NOT has_transcript"),
+        gone=one(f"SELECT count(*) FROM sessions WHERE has_transcript AND {IS_GONE}"),
         agents=one("SELECT count(*) FROM (SELECT DISTINCT session, agent FROM files WHERE kind = 'agent')"),
         parts={KINDS[kind].value: number for kind, number in by_kind},
         repeats=one("SELECT count(*) FROM parts WHERE repeats IS NOT NULL"),

@@ -5,13 +5,21 @@ import stat
 from collections.abc import Iterator
 from pathlib import Path
 
-from searchkit.backends.embedded.keys import Key, uuid_text
+from searchkit.backends.embedded.keys import uuid_text
+from searchkit.backends.embedded.mend import damaged_texts, wrong_definitions
 from searchkit.backends.embedded.schema import CALLED_BY_PARENT, KINDS, LINK
+from searchkit.backends.embedded.seals import broken, span
 from searchkit.types import Finding, Kind
 
 _CALL, _RESULT = KINDS.index(Kind.TOOL_CALL), KINDS.index(Kind.TOOL_RESULT)
 _AT = "JOIN files ON files.id = records.file WHERE records.line > 0"
 
+# Of each table so many blocks of rows, and so many chunks of text, where not all is asked for: well below a second.
+SAMPLED_BLOCKS = 16
+SAMPLED_CHUNKS = 200
+# Records are written by several tasks at once, and many are some seconds older than the line before: nothing is amiss.
+TOLERATED_MILLISECONDS = 10 * 60_000
+MEND = "run searchkit index --rebuild"
 # Each query yields path, line and detail.
 _QUERIES = {
     "not JSON lines": """
@@ -26,11 +34,10 @@ _QUERIES = {
     "missing parent": f"""
         SELECT path, line, missing_parent FROM records {_AT} AND missing_parent IS NOT NULL""",
     "time running backwards": f"""
-        SELECT path, line, (before - time) || ' ms' FROM (
-          SELECT path, line, time, max(time) OVER (PARTITION BY file ORDER BY line
-            ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before
+        SELECT path, line, ((before - time) / 60000) || ' min earlier than the line before' FROM (
+          SELECT path, line, time, lag(time) OVER (PARTITION BY file ORDER BY line) AS before
           FROM records {_AT} AND time IS NOT NULL AND flags & {LINK})
-        WHERE time < before""",
+        WHERE time < before - {TOLERATED_MILLISECONDS}""",
     "call without result": f"""
         SELECT path, line, ifnull(names.name, '?') || ' ' || call FROM parts JOIN records ON records.id = record
           LEFT JOIN names ON names.id = tool {_AT} AND parts.kind = {_CALL} AND call IS NOT NULL
@@ -56,8 +63,8 @@ _HEALTH = {
 }
 
 
-def findings(connection: sqlite3.Connection, path: Path) -> Iterator[Finding]:
-    """Yield everything that is wrong, grouped by what it is."""
+def findings(connection: sqlite3.Connection, path: Path, is_deep: bool = False) -> Iterator[Finding]:
+    """Yield everything that is wrong, grouped by what it is; of the texts and the rows themselves a sample, or all."""
     rows = connection.execute(
         "SELECT problems.kind, path, line, detail FROM problems JOIN files ON files.id = problems.file"
         " ORDER BY problems.kind, path, line"
@@ -68,7 +75,8 @@ def findings(connection: sqlite3.Connection, path: Path) -> Iterator[Finding]:
         for file, line, detail in connection.execute(f"SELECT * FROM ({query}) ORDER BY 1, 2"):
             yield Finding(kind=kind, file=file, line=line, detail=_shown(detail))
     yield from _cycles(connection)
-    yield from _health(connection, path)
+    yield from _health(connection, path, is_deep)
+    yield from _damage(connection, path, is_deep)
 
 
 def _cycles(connection: sqlite3.Connection) -> Iterator[Finding]:
@@ -93,8 +101,27 @@ def _cycles(connection: sqlite3.Connection) -> Iterator[Finding]:
         settled.update(path)
 
 
-def _health(connection: sqlite3.Connection, path: Path) -> Iterator[Finding]:
-    for (said,) in connection.execute("PRAGMA quick_check(20)").fetchall():
+def _damage(connection: sqlite3.Connection, path: Path, is_deep: bool) -> Iterator[Finding]:
+    """Yield the rows and texts that are not as they were written, and those that are known to be lost."""
+
+    def found(kind: str, detail: str) -> Finding:
+        return Finding(kind=f"index: {kind}", file=str(path), line=0, detail=detail)
+
+    for name in wrong_definitions(connection):
+        yield found("damaged definition", f"{name}: {MEND}")
+    for table, block in broken(connection, None if is_deep else SAMPLED_BLOCKS):
+        bounds = span(table, block)
+        where = "all rows" if bounds is None else "rows with {} {} to {}".format(*bounds)
+        yield found("damaged rows", f"{table}, {where}: {MEND}")
+    for part, chunk in damaged_texts(connection, None if is_deep else SAMPLED_CHUNKS):
+        what = f"the text of part {part}" if part else "a checksum"
+        yield found("damaged text", f"{what} in chunk {chunk}: {MEND}")
+    for (detail,) in connection.execute("SELECT detail FROM losses ORDER BY id"):
+        yield found("lost", detail)
+
+
+def _health(connection: sqlite3.Connection, path: Path, is_deep: bool) -> Iterator[Finding]:
+    for (said,) in connection.execute(f"PRAGMA {'integrity_check' if is_deep else 'quick_check'}(20)").fetchall():
         if said != "ok":
             yield Finding(kind="index: damaged", file=str(path), line=0, detail=said)
     for kind, query in _HEALTH.items():
@@ -107,5 +134,6 @@ def _health(connection: sqlite3.Connection, path: Path) -> Iterator[Finding]:
             yield Finding(kind="index: readable by others", file=str(file), line=0, detail=f"mode {mode:o}")
 
 
-def _shown(detail: Key) -> str:
-    return detail if isinstance(detail, str) else uuid_text(detail)
+def _shown(detail: object) -> str:
+    # A damaged row may hold anything.
+    return uuid_text(detail) if isinstance(detail, bytes) else str(detail)

@@ -69,12 +69,20 @@ def sessions(connection: sqlite3.Connection, unpacker: Unpacker, condition: Cond
     rows = connection.execute(
         "SELECT id, started, ended FROM sessions WHERE id > 0 ORDER BY ended DESC NULLS LAST, name"
     ).fetchall()
-    chosen = [(meant(connection, unpacker, filter), filter.is_excluded) for filter in condition.filters]
+    filters = dict.fromkeys(condition.filters)
+    # Every word of a question is a filter of titles, which are read once for all.
+    times = Counter(filter.name for filter in filters)
+    held = {name: list(_held(connection, unpacker, name)) for name in times if times[name] > 1 and name != "file"}
+    left = {number for number, _, _ in rows}
+    for filter in filters:
+        found = matching(filter, held[filter.name]) if filter.name in held else meant(connection, unpacker, filter)
+        left = left - found if filter.is_excluded else left & found
+        if not left:
+            break
     return [
         number
         for number, started, ended in rows
-        if all((number in sessions) != is_excluded for sessions, is_excluded in chosen)
-        and all(is_time_met(period, started, ended) for period in condition.periods)
+        if number in left and all(is_time_met(period, started, ended) for period in condition.periods)
     ]
 
 

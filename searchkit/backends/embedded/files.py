@@ -32,8 +32,12 @@ class FileRow(msgspec.Struct, frozen=True):
 class Files:
     """The files of a batch and those that its records are already in."""
 
-    def __init__(self, connection: sqlite3.Connection, names: Names) -> None:
-        """Write through `connection`, inside the caller's transaction."""
+    def __init__(self, connection: sqlite3.Connection, names: Names, is_mending: bool = False) -> None:
+        """Write through `connection`, inside the caller's transaction.
+
+        Whoever mends trusts no row of a file that is read from its beginning.
+        """
+        self._is_mending = is_mending
         self._connection = connection
         self._names = names
         self._rows: dict[int, FileRow] = {}
@@ -43,7 +47,9 @@ class Files:
         row = self._rows.get(file)
         if row is None:
             statement = "SELECT path, kind, is_copy, session FROM files WHERE id = ?"
-            path, kind, is_copy, session = self._connection.execute(statement, (file,)).fetchone()
+            # The number of the file may be what is damaged in a row: any other place of the record is better then.
+            found = self._connection.execute(statement, (file,)).fetchone()
+            path, kind, is_copy, session = found or ("", "", True, 0)
             row = self._rows[file] = FileRow(file, path, kind, bool(is_copy), session)
         return row
 
@@ -80,7 +86,7 @@ class Files:
                 (origin.kind, session, agent, origin.project_directory, origin.is_copy, file),
             )
             if change.is_restart:
-                self._restart(file, origin.is_document)
+                self._restart(file, origin.is_document or self._is_mending)
         row = self._rows[file] = FileRow(file, change.file, origin.kind, origin.is_copy, session)
         if row.is_transcript and session:
             execute("UPDATE sessions SET has_transcript = 1 WHERE id = ?", (session,))
@@ -105,11 +111,11 @@ class Files:
             (change.checkpoint, tally.bytes, tally.lines, tally.torn, noise, row.id),
         )
 
-    def _restart(self, file: int, is_document: bool) -> None:
+    def _restart(self, file: int, is_void: bool) -> None:
         """Void what was wrong; records of a replaced transcript stay, those of a document go."""
         execute = self._connection.execute
         execute("DELETE FROM problems WHERE file = ?", (file,))
-        if is_document:
+        if is_void:
             erase_file(self._connection, file)
             return
         shared = execute("SELECT DISTINCT record FROM places WHERE file = ? AND line > 0", (file,)).fetchall()

@@ -24,6 +24,10 @@ NUMBERS = ("part", "kind", "role", "session", "tool", "context", "agent", "state
 # The heap bounds what is held before a flush. With two threads, indexing beside reading took no less time.
 HEAP_BYTES = 48 << 20
 _ANALYZER_NAME = "searchkit"
+# Tantivy writes meta.json and .managed.json through temporary files, which a kill leaves behind.
+_DRAFTS = ".tmp*"
+# So much of what Tantivy says of damage is told.
+MOST_SAID = 200
 HINT = "run: searchkit index, which makes it anew from the catalog and touches nothing else"
 
 
@@ -57,7 +61,9 @@ class Keyword:
         self._writer: tantivy.IndexWriter | None = None
         self._umask = 0
         # Looking through all documents takes longer than a search, so what was found is kept with what it was found in.
-        self._highest: tuple[tuple[int, int], int] | None = None
+        self._highest: tuple[tuple[int, int, int], int] | None = None
+        # Which commit is searched: one of another index in the same place may have as many documents.
+        self._commit = 0
         with self.reading():
             self._index = self._made() if is_writable else self._opened()
             self._index.register_tokenizer(_ANALYZER_NAME, ANALYZER)
@@ -77,6 +83,7 @@ class Keyword:
     def refresh(self) -> tantivy.Searcher:
         """Return what searches the last commit; `searcher` is that too, until this is called again."""
         with self.reading():
+            self._commit = (self._directory / "meta.json").stat().st_mtime_ns
             self._index.reload()
             self.searcher = self._index.searcher()
         return self.searcher
@@ -84,7 +91,7 @@ class Keyword:
     def highest(self) -> int:
         """Return the highest number of a part in the commit that is searched, 0 where it is empty."""
         searcher = self.searcher
-        state = (searcher.num_docs, searcher.num_segments)
+        state = (searcher.num_docs, searcher.num_segments, self._commit)
         if self._highest is None or self._highest[0] != state:
             with self.reading():
                 found = searcher.search(tantivy.Query.all_query(), limit=1, count=False, order_by_field="part").hits
@@ -133,6 +140,8 @@ class Keyword:
     def _open_writer(self) -> tantivy.IndexWriter:
         if self._writer is None:
             with private(), self._trouble():
+                for draft in self._directory.glob(_DRAFTS):
+                    draft.unlink(missing_ok=True)
                 self._writer = self._index.writer(heap_size=HEAP_BYTES, num_threads=1)
             # Its threads make files whenever they like, in the mode that the process grants.
             self._umask = os.umask(0o077)
@@ -149,7 +158,9 @@ class Keyword:
                 raise
             if not self._directory.is_dir():
                 raise IndexMissing(f"the keyword index in {self._directory.parent} is gone", HINT) from error
-            raise IndexDamaged(f"{self._directory} is damaged: {error}", HINT) from error
+            # Tantivy quotes a whole file where its end is missing.
+            said = " ".join(str(error).split())[:MOST_SAID]
+            raise IndexDamaged(f"{self._directory} is damaged: {said}", HINT) from error
 
     @contextmanager
     def _trouble(self) -> Iterator[None]:

@@ -1,88 +1,124 @@
-"""What an index directory looks like: its files, their permissions, and the version of the format."""
+"""What an index directory looks like: its files, whose they are, and the manifest that says what they are.
+
+The manifest is for who must not wait for the catalog. All that it says is in the catalog too, so one that is
+damaged is written again from there.
+"""
 
 import logging
 import os
-import shlex
-from collections.abc import Iterator, Sequence
+import stat
+import zlib
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import orjson
 
+from searchkit import private as own
 from searchkit.errors import IndexMissing, IndexUnwritable, IndexVersion
 
 log = logging.getLogger(__name__)
 
 # Raised whenever an older searchkit could not read what this one writes, or the other way round.
-FORMAT = 3
+FORMAT = 4
 CATALOG = "catalog.db"
 MANIFEST = "manifest.json"
 NEW_MANIFEST = "manifest.new"
 LOCK = "lock"
 KEYWORD = "keyword"
+# A keyword index that is being made while the one before it is still searched, and the latter on its way out.
+NEW_KEYWORD = "keyword.new"
+OLD_KEYWORD = "keyword.old"
 VECTORS = "vectors"
 ASIDE = "aside"
+# Where an index of an older format is kept until its migration has worked, below `ASIDE`.
+MIGRATING = "migrating"
+# Names what was moved aside by when that was.
+STAMP = "%Y%m%d-%H%M%S-%f"
+# Where the results of the last search were, by their numbers.
+LAST_SEARCH = "last-search.json"
 # What the process that serves an index keeps beside it is no part of it.
 BESIDE = "resident."
+_CHECKSUM = "checksum"
+# The first format whose manifests carry a checksum.
+_CHECKED_SINCE = 4
 
 
 def prepare(directory: Path) -> None:
-    """Make an index directory for its owner only, or check that the one there is of our format."""
+    """Make an index directory for its owner only, or check that the one there is his and of our format."""
     try:
         make_directory(directory)
-        if not (directory / MANIFEST).exists():
-            directory.chmod(0o700)
-            write_private(directory / MANIFEST, orjson.dumps({"format": FORMAT}, option=orjson.OPT_INDENT_2))
-        create_private(directory / CATALOG)
+        check_owner(directory)
+        if not (directory / MANIFEST).exists() and not (directory / CATALOG).exists():
+            write_manifest(directory, {})
     except OSError as error:
-        raise IndexUnwritable(
-            f"cannot write the index in {directory}: {error.strerror}",
-            "give yourself permission and space there, or name another directory with --index",
-        ) from error
+        raise unwritable(directory, error) from error
     check(directory)
 
 
-def remember_roots(directory: Path, roots: Sequence[Path]) -> None:
-    """Keep in the manifest what the index is made from."""
-    _remember(directory, "roots", [str(root) for root in roots])
+def unwritable(directory: Path, error: OSError) -> IndexUnwritable:
+    """Say that an index cannot be written, and why."""
+    return IndexUnwritable(
+        f"cannot write the index in {directory}: {error.strerror or error}",
+        "give yourself permission and space there, or name another directory with --index",
+    )
+
+
+def check_owner(directory: Path) -> None:
+    """Raise NotPrivate unless the directory and what is in it is the user's, and let nobody else read it."""
+    own.check_owned(directory, may_be_link=True)
+    for name in _OURS.intersection(entry.name for entry in directory.iterdir()):
+        # What is being replaced may go meanwhile.
+        with suppress(FileNotFoundError):
+            own.check_owned(directory / name)
+    if os.name == "posix" and stat.S_IMODE(directory.stat().st_mode) & 0o077:
+        with suppress(OSError):
+            directory.chmod(0o700)
+            log.warning("%s was open to other users and no longer is", directory)
+
+
+def read_manifest(directory: Path) -> dict[str, Any] | None:
+    """Return what the manifest says; None where there is none, or it is not as it was written."""
+    try:
+        manifest = orjson.loads(own.read_private(directory / MANIFEST))
+        version = manifest["format"]
+        expected = manifest.pop(_CHECKSUM, None)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return None
+    is_checked = expected is not None or not isinstance(version, int) or version == _CHECKED_SINCE
+    return None if is_checked and expected != _checksum(manifest) else manifest
+
+
+def write_manifest(directory: Path, settings: Mapping[str, object]) -> None:
+    """Write what the catalog says of the index into its manifest, unless it says so already."""
+    manifest = {"format": FORMAT, **{name: value for name, value in settings.items() if value is not None}}
+    if manifest != read_manifest(directory):
+        written = {**manifest, _CHECKSUM: _checksum(manifest)}
+        own.write_private(directory / MANIFEST, orjson.dumps(written, option=orjson.OPT_INDENT_2))
+
+
+def _checksum(manifest: Mapping[str, object]) -> int:
+    return zlib.crc32(orjson.dumps(manifest, option=orjson.OPT_SORT_KEYS))
+
+
+def has_index(directory: Path) -> bool:
+    """Whether a directory holds an index, whatever state it is in."""
+    return (directory / CATALOG).exists()
 
 
 def remembered_roots(directory: Path) -> tuple[Path, ...]:
     """Return what the index was made from last, or nothing where that is not known."""
     try:
-        return tuple(map(Path, _manifest(directory).get("roots", ())))
+        return tuple(map(Path, (read_manifest(directory) or {}).get("roots", ())))
     except TypeError:
         return ()
 
 
-def remember_embedding(directory: Path, embedding: dict[str, Any] | None) -> None:
-    """Keep in the manifest what the vectors that are searched were made with."""
-    _remember(directory, "embedding", embedding)
-
-
 def remembered_embedding(directory: Path) -> dict[str, Any] | None:
     """Return what the vectors that are searched were made with, or None where there are none."""
-    embedding = _manifest(directory).get("embedding")
+    embedding = (read_manifest(directory) or {}).get("embedding")
     return embedding if isinstance(embedding, dict) else None
-
-
-def _remember(directory: Path, name: str, value: object) -> None:
-    manifest = {**_manifest(directory), "format": FORMAT, name: value}
-    written = orjson.dumps(
-        {key: kept for key, kept in manifest.items() if kept is not None}, option=orjson.OPT_INDENT_2
-    )
-    if written != (directory / MANIFEST).read_bytes():
-        write_private(directory / MANIFEST, written)
-
-
-def _manifest(directory: Path) -> dict[str, Any]:
-    """Return what the manifest says, or nothing where it cannot be read."""
-    try:
-        manifest = orjson.loads((directory / MANIFEST).read_bytes())
-    except (OSError, ValueError):
-        return {}
-    return manifest if isinstance(manifest, dict) else {}
 
 
 def size(directory: Path) -> int:
@@ -97,10 +133,12 @@ def size(directory: Path) -> int:
 def make_directory(directory: Path) -> None:
     """Make an index directory, or refuse one that is something else's."""
     directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-    foreign = [entry.name for entry in directory.iterdir() if _is_content(entry.name) and entry.name != NEW_MANIFEST]
-    if foreign and not _is_ours(directory / MANIFEST):
+    names = {entry.name for entry in directory.iterdir() if _is_content(entry.name)}
+    # What a process makes that writes while the directory is moved away under it is ours, too.
+    foreign = names - {NEW_MANIFEST, KEYWORD, NEW_KEYWORD, OLD_KEYWORD, VECTORS, LAST_SEARCH}
+    if foreign and CATALOG not in names and not _is_ours(directory / MANIFEST):
         raise IndexUnwritable(
-            f"{directory} is not empty and holds no index", "name an empty or a new directory with --index"
+            f"{directory} holds {min(foreign)!r} and no index", "name an empty or a new directory with --index"
         )
 
 
@@ -112,43 +150,54 @@ def _is_content(name: str) -> bool:
 def _is_ours(manifest: Path) -> bool:
     """Whether a manifest is that of an index, of whatever format."""
     try:
-        return "format" in orjson.loads(manifest.read_bytes())
+        return "format" in orjson.loads(own.read_private(manifest))
     except (OSError, ValueError, TypeError):
         return False
 
 
 def check(directory: Path) -> None:
-    """Raise unless the directory holds an index of this format."""
+    """Raise unless the directory holds an index of this format, as far as its manifest tells.
+
+    Where the manifest is gone or damaged, the catalog tells.
+    """
     try:
-        manifest = orjson.loads((directory / MANIFEST).read_bytes())
-        version = manifest["format"]
-    except FileNotFoundError:
+        check_owner(directory)
+    except (FileNotFoundError, NotADirectoryError):
         raise IndexMissing(f"there is no index in {directory}", "run: searchkit index") from None
     except OSError as error:
-        raise IndexMissing(
-            f"cannot read {directory / MANIFEST}: {error.strerror}", "give yourself permission, or name another --index"
-        ) from error
-    except (ValueError, KeyError, TypeError):
-        raise IndexMissing(f"{directory} holds no index", "name another directory with --index") from None
-    if version != FORMAT:
-        raise IndexVersion(
-            f"the index in {directory} has format {version}, this searchkit reads and writes format {FORMAT}",
-            f"build it anew: searchkit index --rebuild --index {shlex.quote(str(directory))}"
-            " (what is no longer in the transcripts is then lost), or use the searchkit that wrote it",
+        hint = "give yourself permission, or name another --index"
+        raise IndexMissing(f"cannot read {directory}: {error.strerror}", hint) from error
+    manifest = read_manifest(directory)
+    if manifest is not None:
+        # An older one may be that of an index that was migrated just now: the catalog tells.
+        if not _is_older(manifest["format"]) or not (directory / CATALOG).exists():
+            check_version(directory, manifest["format"])
+    elif not (directory / CATALOG).exists():
+        if (directory / MANIFEST).exists():
+            raise IndexMissing(f"{directory} holds no index", "name another directory with --index")
+        raise IndexMissing(f"there is no index in {directory}", "run: searchkit index")
+
+
+def check_version(directory: Path, version: object) -> None:
+    """Raise unless a version is that of this format; the error says whether the index can be migrated."""
+    if version == FORMAT:
+        return
+    is_older = _is_older(version)
+    if is_older:
+        hint = "run: searchkit index, which brings it up to date and keeps all that is in it"
+    else:
+        hint = (
+            "use the searchkit that wrote it, or build it anew: searchkit index --rebuild, which moves this one aside"
         )
+    raise IndexVersion(
+        f"the index in {directory} has format {version}, this searchkit reads and writes format {FORMAT}",
+        hint,
+        is_older=is_older,
+    )
 
 
-def create_private(path: Path) -> None:
-    """Make an empty file that only its owner can read; SQLite gives its companions the same mode."""
-    os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
-
-
-def write_private(path: Path, content: bytes) -> None:
-    """Write a file that only its owner can read, whole or not at all."""
-    beside = path.with_suffix(".new")
-    create_private(beside)
-    beside.write_bytes(content)
-    beside.replace(path)
+def _is_older(version: object) -> bool:
+    return isinstance(version, int) and 0 < version < FORMAT
 
 
 @contextmanager
@@ -161,12 +210,24 @@ def private() -> Iterator[None]:
         os.umask(before)
 
 
-def set_aside(directory: Path, stamp: str) -> None:
-    """Move whatever index is there into a directory of its own inside."""
-    aside = directory / ASIDE
-    aside.mkdir(mode=0o700, exist_ok=True)
-    (aside / stamp).mkdir(mode=0o700)
+def set_aside(directory: Path, stamp: str) -> Path:
+    """Move whatever index is there into a directory of its own inside, and return that."""
+    aside = make_aside(directory, stamp)
     for entry in list(directory.iterdir()):
         if _is_content(entry.name):
-            entry.rename(aside / stamp / entry.name)
-    log.warning("the old index could not be read and was moved to %s", aside / stamp)
+            entry.rename(aside / entry.name)
+    log.warning("the old index could not be read and was moved to %s", aside)
+    return aside
+
+
+def make_aside(directory: Path, name: str) -> Path:
+    """Make a directory for what is kept beside the index."""
+    aside = directory / ASIDE
+    aside.mkdir(mode=0o700, exist_ok=True)
+    (aside / name).mkdir(mode=0o700)
+    return aside / name
+
+
+_OURS = frozenset(
+    {CATALOG, f"{CATALOG}-wal", f"{CATALOG}-shm", f"{CATALOG}-journal", MANIFEST, LOCK, KEYWORD, VECTORS, ASIDE}
+)

@@ -3,12 +3,13 @@
 import os
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
 
 from searchkit.errors import IndexBusy, IndexUnwritable
 from searchkit.locking import try_lock
+from searchkit.private import open_private
 
 # How often a waiting writer looks again.
 RETRY_SECONDS = 0.2
@@ -31,7 +32,7 @@ def writing(path: Path, wait: bool, on_wait: Callable[[str], None] = lambda hold
 @contextmanager
 def _opened(path: Path) -> Iterator[int]:
     try:
-        descriptor = os.open(path, os.O_CREAT | os.O_RDWR, 0o600)
+        descriptor = open_private(path, os.O_CREAT | os.O_RDWR)
     except OSError as error:
         raise IndexUnwritable(f"cannot open {path}: {error.strerror}", "give yourself permission there") from error
     try:
@@ -42,7 +43,7 @@ def _opened(path: Path) -> Iterator[int]:
 
 def _lock(descriptor: int, wait: bool, on_wait: Callable[[str], None]) -> None:
     has_told = False
-    while not try_lock(descriptor):
+    while not _try_lock(descriptor):
         holder = os.pread(descriptor, 1000, 0).decode("utf-8", "replace") or "another process"
         if not wait:
             raise IndexBusy(f"the index is being written by {holder}", "wait for it, or leave out --no-wait")
@@ -50,6 +51,16 @@ def _lock(descriptor: int, wait: bool, on_wait: Callable[[str], None]) -> None:
             on_wait(holder)
             has_told = True
         time.sleep(RETRY_SECONDS)
+
+
+def _try_lock(descriptor: int) -> bool:
+    try:
+        return try_lock(descriptor)
+    except OSError as error:
+        raise IndexUnwritable(
+            f"the file system of the index refuses locks: {error.strerror}",
+            "put the index on a local disk: --index DIR or SEARCHKIT_INDEX",
+        ) from error
 
 
 def _is_there(descriptor: int, path: Path) -> bool:
@@ -66,5 +77,7 @@ def _sign(descriptor: int) -> None:
     import socket
 
     since = datetime.now().astimezone().isoformat(timespec="seconds")
-    os.ftruncate(descriptor, 0)
-    os.pwrite(descriptor, f"process {os.getpid()} on {socket.gethostname()} since {since}".encode(), 0)
+    # On a full disk nobody is told; the lock holds all the same.
+    with suppress(OSError):
+        os.ftruncate(descriptor, 0)
+        os.pwrite(descriptor, f"process {os.getpid()} on {socket.gethostname()} since {since}".encode(), 0)

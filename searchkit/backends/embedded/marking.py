@@ -1,9 +1,10 @@
 """Where in a text something stands that a query asks for: in any form, inside names, without accents."""
 
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
-from itertools import takewhile
+from itertools import count, takewhile
 from typing import NamedTuple
 
 from searchkit.backends.embedded import french
@@ -23,6 +24,13 @@ MOST_CHARACTERS = 200_000
 PATTERN_SECONDS = 0.1
 # Of a pasted text.
 MOST_CLAUSES = 100
+# Places of a text that are looked at for the forms of all words together. Words of two letters can have as many as
+# that without being there; those of real questions have some hundreds.
+MOST_PLACES = 20_000
+# Prefixes, misspelt words and patterns that are looked for in the whole of a long text; more of them share that.
+SIGNS_IN_WHOLE = 3
+# Words of a text that are compared with those that may be misspelt, letter by letter; they share it.
+MOST_COMPARED = 5_000
 _ACCENTS = "\u0300-\u036f"
 _WORD = re.compile(r"[^\W_]+")
 _APART = re.compile(f"[{_ACCENTS}]+")
@@ -50,11 +58,23 @@ def marks(query: Query, text: str) -> Marks:
     wanted = _wanted(query)
     plain = folded(text[:MOST_CHARACTERS])
     small = plain.lower()
-    found: Marks = []
-    for beginning in wanted.beginnings:
-        found += _first(_forms(plain, small, beginning, wanted.stems))
+    found: Marks = _letters(plain, small, wanted)
+    places = count()
+    # Long words are rare; where a text has too many places for all, those of the shortest are left out.
+    for beginning in sorted(wanted.beginnings, key=lambda one: (-len(one), one)):
+        if len(beginning) > 1:
+            found += _first(
+                _forms(
+                    plain,
+                    small,
+                    takewhile(lambda _: next(places) < MOST_PLACES, _places(small, beginning)),
+                    wanted.stems,
+                )
+            )
+    signs = len(wanted.prefixes) + len(wanted.misspelt) + len(wanted.patterns)
+    most = MOST_CHARACTERS * SIGNS_IN_WHOLE // max(signs, SIGNS_IN_WHOLE)
     for prefix in wanted.prefixes:
-        found += _first(_begun(plain, small, prefix))
+        found += _first(_begun(plain[:most], small[:most], prefix))
     for piece in wanted.pieces:
         found += _first((at, at + len(piece)) for at in _places(small, piece))
     for phrase, inside_names in wanted.phrases:
@@ -62,15 +82,35 @@ def marks(query: Query, text: str) -> Marks:
             match.span() for match in inside_names.finditer(small)
         )
     for word in wanted.misspelt:
-        found += _first(_similar(small, word))
+        found += _first(_similar(small[:most], word, MOST_COMPARED // len(wanted.misspelt)))
     for pattern in wanted.patterns:
-        found += spans(pattern, text[:MOST_CHARACTERS], PATTERN_SECONDS)[:MOST_MARKS]
+        found += spans(pattern, text[:most], PATTERN_SECONDS)[:MOST_MARKS]
     return _apart(sorted(found))
 
 
-def _forms(plain: str, small: str, beginning: str, stems: frozenset[str]) -> Iterator[tuple[int, int]]:
-    """Yield words, and parts of names, that begin like this and have one of the stems."""
-    for at in _places(small, beginning):
+def _letters(plain: str, small: str, wanted: _Wanted) -> Marks:
+    """Return the words and parts of names that are one of the letters that were asked for, in one pass for all.
+
+    No other word has the stem of a letter, so those that go on are passed over.
+    """
+    letters = "".join(sorted(one for one in wanted.beginnings if len(one) == 1))
+    if not letters:
+        return []
+    times: Counter[str] = Counter()
+    found: Marks = []
+    alone = re.compile(rf"(?:(?<![^\W_])|(?=[A-Z]))[{letters}{letters.upper()}](?![a-z0-9])")
+    for match in alone.finditer(plain):
+        letter = match[0].lower()
+        if times[letter] < MOST_MARKS:
+            spans = list(_forms(plain, small, [match.start()], wanted.stems))
+            times[letter] += len(spans)
+            found += spans
+    return found
+
+
+def _forms(plain: str, small: str, places: Iterable[int], stems: frozenset[str]) -> Iterator[tuple[int, int]]:
+    """Yield words, and parts of names, that begin at one of these places and have one of the stems."""
+    for at in places:
         if not at or not plain[at - 1].isalnum() or _is_seam(plain, at):
             for ending in (_WORD_END, _NAME_PART_END):
                 end = _end(ending, plain, at)
@@ -90,15 +130,22 @@ def _begun(plain: str, small: str, prefix: str) -> Iterator[tuple[int, int]]:
             yield at, _end(_WORD_END, plain, at)
 
 
-def _similar(small: str, word: str) -> Iterator[tuple[int, int]]:
-    """Yield words that differ from this one in as many letters as a fuzzy query allows."""
+def _similar(small: str, word: str, most: int) -> Iterator[tuple[int, int]]:
+    """Yield words that differ from this one in as many letters as a fuzzy query allows, comparing `most` of them."""
     distance = fuzzy_distance(word)
+    comparisons = count()
+    letters = frozenset(word)
     known: dict[str, bool] = {}
     for found in _WORD.finditer(small):
         other = found[0]
         if abs(len(other) - len(word)) <= distance:
             if other not in known:
-                known[other] = _difference(other, word) <= distance
+                # Each letter that the other lacks is one to put in or to replace.
+                known[other] = (
+                    len(letters.difference(other)) <= distance
+                    and next(comparisons) < most
+                    and _difference(other, word) <= distance
+                )
             if known[other]:
                 yield found.span()
 

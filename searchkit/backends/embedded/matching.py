@@ -2,8 +2,7 @@
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import count
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import tantivy
@@ -16,7 +15,7 @@ from searchkit.backends.embedded.keyword import TEXT
 from searchkit.backends.embedded.patterns import for_term, pieces, spans_words
 from searchkit.backends.embedded.running import is_runnable
 from searchkit.backends.embedded.stopwords import FRENCH_STOP_WORDS, STOP_WORDS
-from searchkit.questions import Clause, Match, Query, Term
+from searchkit.questions import Clause, Match, Query, Term, is_scan, may_scan
 
 # What a form other than the typed one counts against it: the fields of stems and of exact words had 1 and 0.5.
 TYPED_BONUS = 0.5
@@ -33,17 +32,12 @@ MOST_UNITS = 48
 MOST_CHUNKS = 1_000
 # Words that may be misspelt, each of which takes a look at thousands of others.
 MOST_MISSING = 5
-# Patterns, prefixes and misspelt words, each of which goes through all words of the index.
-MOST_SCANS = 10
 MOST_WHOLE_WORDS = 12
 # BM25 with Tantivy's k1 of 1.2 gives a word at most its rarity times this.
 BM25_MAXIMUM = 2.2
 
 _HASH = re.compile("(?=.*[0-9])(?=.*[a-f])[0-9a-f]{6,64}")
 _SHORTEST_HASH, _LONGEST_SHORT_HASH = 7, 12
-
-
-_SCANNING = frozenset({Match.PREFIX, Match.FUZZY, Match.REGEX})
 
 
 class Unit(NamedTuple):
@@ -260,15 +254,17 @@ def looked_at(query: Query, most: int) -> list[Clause]:
     """
     clauses = list(dict.fromkeys(query.clauses))
     clauses = clauses if len(clauses) <= most else clauses[: most // 2] + clauses[-most // 2 :]
-    scans = count(1)
+    scans: set[Term] = set()
     return [_readable(clause, scans) for clause in clauses]
 
 
-def _readable(clause: Clause, scans: Iterator[int]) -> Clause:
+def _readable(clause: Clause, scans: set[Term]) -> Clause:
     refused = [term for term in clause.terms if term.match is Match.REGEX and not is_runnable(term.text)]
     terms = []
     for term in clause.terms:
-        can_stay = term.match not in _SCANNING or (term not in refused and next(scans) <= MOST_SCANS)
+        can_stay = term not in refused and may_scan(term, scans)
+        if can_stay and is_scan(term):
+            scans.add(term)
         terms.append(term if can_stay else Term(text=term.text))
     is_required = clause.is_required and len(refused) < len(terms)
     return Clause(terms=tuple(terms), is_required=is_required, is_excluded=clause.is_excluded)

@@ -17,7 +17,8 @@ import orjson
 
 from searchkit.backends.base import Near, Reach, Stored, Vector
 from searchkit.backends.embedded import layout, reading, worthy
-from searchkit.backends.embedded.catalog import Catalog, Kept
+from searchkit.backends.embedded.catalog import Kept
+from searchkit.backends.embedded.conversations import Conversations
 from searchkit.backends.embedded.narrowing import Narrowing
 from searchkit.errors import IndexDamaged, IndexModel, IndexUnwritable, UsageError
 from searchkit.questions import Condition
@@ -35,11 +36,11 @@ log = logging.getLogger(__name__)
 
 # Parts whose rows are looked at together when the catalog says that they changed.
 AT_ONCE = 1_000
-# What changed or went since the vectors took note, as `stale` is for words.
-_STALE_VECTORS = "CREATE TABLE IF NOT EXISTS stale_vectors (part INTEGER PRIMARY KEY)"
+# The setting that says what the vectors that are searched were made with.
+EMBEDDING = "embedding"
 
 
-class Meaning(Catalog):
+class Meaning(Conversations):
     """A catalog whose parts have vectors. What handles these is imported where it is used: it takes seconds."""
 
     def __init__(self, directory: Path, is_writable: bool = False) -> None:
@@ -53,13 +54,13 @@ class Meaning(Catalog):
         self._held: set[int] | None = None
         self._order: tuple[int, array[int]] | None = None
         self._counted: tuple[Kept, int] | None = None
-        if is_writable:
-            self._connection.execute(_STALE_VECTORS)
+        # After everything was read again, vectors of parts that are gone are copied to those with the same text.
+        self._keeps_left_over = False
 
     def adopt(self, identity: msgspec.Struct, /) -> None:
         """Keep and ask for vectors of the embedder with this identity from now on."""
         embedding = _embedding(identity)
-        current = layout.remembered_embedding(self._directory)
+        current = self.setting(EMBEDDING)
         if not self._is_writable and current is not None and current["name"] != embedding["name"]:
             raise _another(current["identity"], embedding["identity"])
         if embedding != self._embedding:
@@ -106,23 +107,25 @@ class Meaning(Catalog):
         self._sync()
         table.add(rows(list(fresh.values()), described))
         held.update(described)
-        if layout.remembered_embedding(self._directory) is None:
-            layout.remember_embedding(self._directory, self._embedding)
+        if self.setting(EMBEDDING) is None:
+            self.remember(EMBEDDING, self._embedding)
         table.tidy()
 
     def tidy(self) -> None:
         """Bring the vectors into their best shape, let complete ones be found, and throw others away."""
         from searchkit.backends.embedded.vector import drop, tables
 
+        self.finish_rebuild()
         self._holding()
         self._vectors().tidy(is_end=True)
-        current = layout.remembered_embedding(self._directory)
+        current = self.setting(EMBEDDING)
         if current is None or (current != self._embedding and not self.lacking(1)):
-            layout.remember_embedding(self._directory, self._embedding)
+            self.remember(EMBEDDING, self._embedding)
             current = self._embedding
         needed = {embedding["name"] for embedding in (current, self._embedding) if embedding}
         for name in set(tables(self._vector_directory)) - needed:
             drop(self._vector_directory, name)
+        self._note_vector_files()
 
     def covered(self) -> Reach:
         """Count the parts that a search for meaning reaches, and those that it should reach and does not yet."""
@@ -155,22 +158,64 @@ class Meaning(Catalog):
         rows = self._vectors().rows(keys, ["part", "piece", "feature", "vector"])
         return {} if rows is None else kept(rows)
 
-    def findings(self) -> Iterator[Finding]:
+    def findings(self, is_deep: bool = False) -> Iterator[Finding]:
         """Yield what is wrong in the transcripts, in the catalog, and with the vectors that are searched."""
-        yield from super().findings()
-        embedding = layout.remembered_embedding(self._directory)
+        yield from super().findings(is_deep)
+        embedding = self.setting(EMBEDDING)
         if embedding is not None:
             from searchkit.backends.embedded import vector_checks
 
             with self._reading():
-                yield from vector_checks.findings(self._connection, self._vector_directory, embedding["name"])
+                yield from vector_checks.findings(self._connection, self._vector_directory, embedding["name"], is_deep)
 
-    def forget(self, sessions: Sequence[str], /) -> None:
-        """Remove sessions and all that only they hold, the vectors from the disk too."""
-        super().forget(sessions)
+    def begin_rebuild(self) -> bool:
+        """Verify everything; vectors are thrown away where they are damaged."""
+        if not super().begin_rebuild():
+            return False
+        from searchkit.backends.embedded.stores import wrong_sums
+
+        if any(wrong_sums(self._connection, self._directory)):
+            log.warning("the vectors are damaged, and are made anew")
+            self._drop_vectors()
+        self._keeps_left_over = True
+        return True
+
+    def finish_rebuild(self) -> None:
+        """Take out the vectors of parts that are gone, once those with the same texts have copies."""
+        if not self._keeps_left_over:
+            return
+        self._keeps_left_over = False
+        self._follow_vectors()
+        self._held = None
+        if self._has_vectors() and self.setting(EMBEDDING) is not None:
+            self._holding()
+            self._note_vector_files()
+
+    def _wipe(self) -> None:
+        """Leave nothing on the disk of what is no longer in the tables, the vectors of it neither."""
+        super()._wipe()
         with self._transaction():
             self._pass_on_stale()
         self._follow_vectors(is_thorough=True)
+        if self._has_vectors():
+            from searchkit.backends.embedded.vector import Vectors, tables
+
+            for name in tables(self._vector_directory):
+                Vectors(self._vector_directory, name).tidy(is_thorough=True)
+            self._note_vector_files()
+
+    def _forget_vector_files(self, beginning: str) -> None:
+        """Forget the checksums of files that go: others may come under the same names."""
+        with self._transaction():
+            self._connection.execute(
+                "DELETE FROM store_files WHERE substr(path, 1, ?) = ?", (len(beginning), beginning)
+            )
+
+    def _note_vector_files(self) -> None:
+        from searchkit.backends.embedded.stores import note_sums
+
+        with self._transaction():
+            note_sums(self._connection, self._directory, layout.VECTORS)
 
     def _pass_on_stale(self) -> None:
         """List what is stale for the vectors too, in the transaction that clears the list for words."""
@@ -196,6 +241,8 @@ class Meaning(Catalog):
         self._held = None
         with self._transaction():
             self._connection.execute("DELETE FROM stale_vectors")
+        if self._has_vectors():
+            self._note_vector_files()
 
     def _renew(self, table: "Vectors", parts: Sequence[int]) -> None:
         """Take out the rows of parts that are gone, and rewrite those of which the catalog says something else."""
@@ -216,12 +263,13 @@ class Meaning(Catalog):
     def _drop_vectors(self) -> None:
         """Throw all vectors away."""
         self._open_vectors, self._held = None, None
+        self._forget_vector_files(f"{layout.VECTORS}/")
         shutil.rmtree(self._vector_directory, ignore_errors=True)
         if self._vector_directory.exists():
             raise IndexUnwritable(
                 f"cannot remove {self._vector_directory}", "give yourself permission there, then run this again"
             )
-        layout.remember_embedding(self._directory, None)
+        self.remember(EMBEDDING, None)
 
     def _has_vectors(self) -> bool:
         """Say whether there are vectors of any embedder; only then is it worth to load what reads them."""
@@ -232,7 +280,7 @@ class Meaning(Catalog):
         if self._open_vectors is None:
             from searchkit.backends.embedded.vector import Vectors
 
-            embedding = self._embedding or layout.remembered_embedding(self._directory)
+            embedding = self._embedding or self.setting(EMBEDDING)
             if embedding is None:
                 raise UsageError("no embedder was adopted", "adopt one before asking for vectors")
             if self._is_writable:
@@ -258,7 +306,7 @@ class Meaning(Catalog):
             # One that is there twice is made anew, since nothing says which of the two is right.
             twice = {part for (part, _, _), count in counted.items() if count > 1}
             left_over = [part for part, digest in pairs if digests.get(part) != digest or part in twice]
-            if self._is_writable:
+            if self._is_writable and not self._keeps_left_over:
                 self._vectors().remove(left_over)
             self._held = {part for part, _ in pairs}.difference(left_over)
         return self._held
@@ -280,6 +328,7 @@ class Meaning(Catalog):
         from searchkit.backends.embedded.vector import drop
 
         log.warning("%s; it is made anew", damage.message)
+        self._forget_vector_files(f"{layout.VECTORS}/{name}.lance/")
         drop(self._vector_directory, name)
         self._open_vectors = None
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from searchkit.backends.base import Node, Step
 from searchkit.backends.embedded.asking import rows_in
+from searchkit.backends.embedded.fragments import Values, is_own
 from searchkit.backends.embedded.keys import optional_text, uuid_text
 from searchkit.backends.embedded.reading import IN_SESSION
 from searchkit.backends.embedded.schema import BOUNDARY, KINDS, LINK, ROLES, SIDECHAIN
@@ -45,7 +46,36 @@ FROM ({IN_SESSION}) AS chosen JOIN records ON records.id = chosen.id {_RECORDS} 
 WHERE records.flags & {LINK}
 ORDER BY chosen.is_copy, chosen.is_foreign, chosen.path, chosen.line, records.uuid, parts.block, parts.variant
 """
+_ON_LINES = f"""
+{_NODE}, {STEP} FROM records {_RECORDS} {_PARTS}
+WHERE records.file = :file AND records.line BETWEEN :first AND :last AND {is_own("records")}
+ORDER BY records.line, records.uuid, parts.block, parts.variant
+"""
+_BY_KEY = f"{_NODE}, {STEP}, parts.block, parts.variant FROM records {_RECORDS} {_PARTS} WHERE records.id IN"
+_TOUCHING = f"""
+SELECT {STEP} FROM records JOIN parts ON parts.record = records.id LEFT JOIN names AS tools ON tools.id = parts.tool
+WHERE parts.id IN
+"""
+# Of a file and a tool, the columns are those of the row with the highest line.
+_LAST_TOUCHING = f"""
+SELECT part, max(line) FROM (
+  SELECT parts.id AS part, parts.tool AS tool, records.line AS line, (
+    SELECT min(paths.path) FROM touches JOIN paths ON paths.id = touches.path WHERE touches.record = records.id) AS path
+  FROM records JOIN parts ON parts.record = records.id AND {IS_TOLD}
+  WHERE records.session = ? AND records.agent IS NULL AND records.flags & {LINK}
+    AND parts.kind = {KINDS.index(Kind.TOOL_CALL)})
+WHERE path IS NOT NULL GROUP BY path, tool ORDER BY 2
+"""
 _COLUMNS = 12
+
+# The transcript of a warm-up is read, and yet nothing in it makes a part; a title may stand in a file beside it.
+_AGENTS = f"""
+SELECT names.name FROM (SELECT agent, id AS record FROM records WHERE session = ?1 AND agent IS NOT NULL
+  UNION SELECT agent, record FROM places WHERE session = ?1 AND agent IS NOT NULL) AS held
+JOIN names ON names.id = held.agent JOIN records ON records.id = held.record GROUP BY held.agent
+HAVING NOT max(flags & {LINK})
+  OR max(EXISTS (SELECT 1 FROM parts WHERE parts.record = held.record AND kind != {KINDS.index(Kind.TITLE)}))
+"""
 
 
 def transcript(connection: sqlite3.Connection, key: int) -> list[Node]:
@@ -61,12 +91,30 @@ def members(connection: sqlite3.Connection, session: int, agent: int | None) -> 
     return list(found.values())
 
 
+def by_key(connection: sqlite3.Connection, keys: Sequence[int]) -> list[Node]:
+    """Return the records with these numbers, in this order; one that is gone is left out."""
+    rows: dict[int, list[tuple[Any, ...]]] = {}
+    for row in rows_in(connection, _BY_KEY, keys):
+        rows.setdefault(row[0], []).append(row)
+    ordered = (row[:-2] for key in keys for row in sorted(rows.get(key, ()), key=lambda row: row[-2:]))
+    return list(_nodes(ordered))
+
+
+def on_lines(connection: sqlite3.Connection, whose: Values, first: int, last: int) -> list[Node]:
+    """Return the records of a conversation that lie on some lines of its file."""
+    return list(_nodes(connection.execute(_ON_LINES, {**whose, "first": first, "last": last})))
+
+
+def touching(connection: sqlite3.Connection, session: int) -> list[Step]:
+    """Return the calls of a session that touched a file, in line order: of each file and tool the last."""
+    keys = [row[0] for row in connection.execute(_LAST_TOUCHING, (session,))]
+    found = {row[0]: step(row) for row in rows_in(connection, _TOUCHING, keys)}
+    return [found[key] for key in keys]
+
+
 def agents(connection: sqlite3.Connection, session: int) -> list[str]:
-    """Return the agents that have records in a session, in order of their names."""
-    statement = "SELECT DISTINCT names.name FROM {} JOIN names ON names.id = agent WHERE session = ?"
-    return sorted(
-        {row[0] for table in ("records", "places") for row in connection.execute(statement.format(table), (session,))}
-    )
+    """Return the agents that have records in a session, in order of their names, without those that say nothing."""
+    return sorted(row[0] for row in connection.execute(_AGENTS, (session,)))
 
 
 def offspring(connection: sqlite3.Connection, keys: Sequence[int], session: str) -> list[Node]:

@@ -15,33 +15,37 @@ LEVEL = 3
 
 
 class Gatherer:
-    """Lays texts side by side into chunks, which are compressed where they are written."""
+    """Lays texts side by side into chunks, which are compressed where they are written.
+
+    Texts that other sessions are likely to hold, too, get chunks of their own: a chunk that brings nothing new is not
+    written, and one that brings only new texts is written as it is.
+    """
 
     def __init__(self) -> None:
         """Begin with nothing."""
-        self._chunks: list[bytes] = []
-        self._open: list[bytes] = []
-        self._size = 0
+        self._chunks: list[list[bytes]] = []
+        # The number and the size of the open chunk: of texts that repeat, and of others.
+        self._open: dict[bool, tuple[int, int]] = {}
 
-    def add(self, text: str) -> tuple[int, int, int]:
+    def add(self, text: str, is_repeating: bool = False) -> tuple[int, int, int]:
         """Take a text; return its chunk, where it starts there, and its length in bytes."""
         encoded = text.encode()
-        if self._size and self._size + len(encoded) > CHUNK_BYTES:
-            self._close()
-        start = self._size
-        self._open.append(encoded)
-        self._size += len(encoded)
-        return len(self._chunks), start, len(encoded)
+        chunk, start = self._open.get(is_repeating, (-1, 0))
+        if chunk < 0 or (start and start + len(encoded) > CHUNK_BYTES):
+            chunk, start = len(self._chunks), 0
+            self._chunks.append([])
+        self._chunks[chunk].append(encoded)
+        self._open[is_repeating] = chunk, start + len(encoded)
+        return chunk, start, len(encoded)
 
     def chunks(self) -> list[bytes]:
-        """Return the chunks, the last one included."""
-        if self._open:
-            self._close()
-        return self._chunks
+        """Return the chunks."""
+        return [b"".join(texts) for texts in self._chunks]
 
-    def _close(self) -> None:
-        self._chunks.append(b"".join(self._open))
-        self._open, self._size = [], 0
+
+def compress(chunk: bytes) -> bytes:
+    """Compress a chunk, with a checksum."""
+    return _COMPRESSING.submit(_COMPRESS, chunk).result()
 
 
 class Packer:
@@ -104,5 +108,6 @@ class Packer:
 
 # One for all batches: each holds megabytes that the allocator does not give back one by one. It runs in
 # one thread of its own, so it is never used twice at a time, and lets go of the interpreter meanwhile.
-_COMPRESS = zstandard.ZstdCompressor(level=LEVEL).compress
+# Each chunk carries a checksum of its texts, which is verified whenever it is unpacked.
+_COMPRESS = zstandard.ZstdCompressor(level=LEVEL, write_checksum=True).compress
 _COMPRESSING = ThreadPoolExecutor(max_workers=1, thread_name_prefix="searchkit-compress")

@@ -26,8 +26,8 @@ from searchkit.backends.embedded.schema import (
 )
 from searchkit.types import Context, Part, Record, Standing, Usage
 
-# Files whose records say when they were written; of a document only the file system knows.
-DATED = frozenset({"session", "agent", "journal", "history"})
+# Files whose records say when they were written; of other documents only the file system knows.
+DATED = frozenset({"session", "agent", "journal", "history", "sessions-index", "job"})
 
 _KIND_NUMBER = {kind: number for number, kind in enumerate(KINDS)}
 _ROLE_NUMBER = {role: number for number, role in enumerate(ROLES)}
@@ -203,6 +203,7 @@ class _Preparation:
         )
         if source_call is not None and source_call == parent:
             flags, source_call = flags | CALLED_BY_PARENT, None
+        is_repeating = not record.is_link and record.standing is Standing.MACHINE
         return RecordRow(
             key,
             None if parent is None else keys[parent],
@@ -217,13 +218,13 @@ class _Preparation:
             response,
             int(record.standing),
             flags,
-            [self._part(part) for part in parts] if parts else [],
+            [self._part(part, is_repeating) for part in parts] if parts else [],
             [(self._paths[touch.path], names[touch.action]) for touch in record.touches] if record.touches else [],
         )
 
-    def _part(self, part: Part) -> PartRow:
+    def _part(self, part: Part, is_repeating: bool) -> PartRow:
         fields = _ENCODE_FIELDS(part.fields).decode() if part.fields else None
-        chunk, start, length = self._texts.add(part.text)
+        chunk, start, length = self._texts.add(part.text, is_repeating)
         return PartRow(
             part.block,
             _KIND_NUMBER[part.kind],

@@ -13,9 +13,14 @@ uuid until it comes: in 98.8 % of records it is, and an index over numbers in or
 of one over random uuids. Numbers of records, parts and chunks are never given twice: derived stores can
 tell by the highest part they hold what is new, and a reader that keeps a chunk can trust its number.
 What they hold of older parts can become wrong: whatever changes or erases a part puts it on the list
-`stale`, from which it goes when they have taken note.
+`stale`, from which it goes when they have taken note; `stale_vectors` is the same for the vectors.
+
+`settings` is what the manifest says, so that it can be written again from here. `store_files` has the checksums
+of the files of derived stores that have none of their own. `losses` names what was damaged on the disk and
+could not be read from its transcript again.
 """
 
+from searchkit.backends.embedded.seals import SEALS
 from searchkit.types import Kind, Language, Role
 
 # The numbers of kinds, roles and languages in the tables: a new one goes to the end of its enumeration.
@@ -192,6 +197,24 @@ CREATE TABLE problems (
 CREATE TABLE stale (
   part INTEGER PRIMARY KEY
 );
+CREATE TABLE stale_vectors (
+  part INTEGER PRIMARY KEY
+);
+CREATE TABLE settings (
+  name TEXT PRIMARY KEY,
+  value TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE store_files (
+  path TEXT PRIMARY KEY,
+  bytes INTEGER NOT NULL,
+  sum INTEGER NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE losses (
+  id INTEGER PRIMARY KEY,
+  time INTEGER NOT NULL,
+  part INTEGER,
+  detail TEXT NOT NULL
+);
 CREATE TRIGGER part_changed AFTER UPDATE OF kind, role, session, tool, is_error, repeats ON parts
 WHEN (old.kind, old.role, old.session, old.tool, old.is_error, old.repeats)
   IS NOT (new.kind, new.role, new.session, new.tool, new.is_error, new.repeats)
@@ -207,8 +230,10 @@ WHEN (old.agent, old.context, old.time, old.flags & 1) IS NOT (new.agent, new.co
 BEGIN
   INSERT OR IGNORE INTO stale SELECT id FROM parts WHERE record = new.id;
 END;
-INSERT INTO sessions (id, name, is_settled) VALUES (0, '', 1);
 """.replace("[typed]", IS_TYPED)
+# Without seals a catalog is filled that others are copied to, and sealed once it is.
+BEGINNING = "INSERT INTO sessions (id, name, is_settled) VALUES (0, '', 1);"
+ALL = TABLES + SEALS + BEGINNING
 
 # Indexes that writing a new catalog does without: sorting all rows once takes a third of the time that
 # it takes to put each in its place. They are made before the first sessions are settled, and, after a

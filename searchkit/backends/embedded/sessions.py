@@ -8,10 +8,9 @@ import msgspec
 from searchkit.backends.embedded.asking import rows_in
 from searchkit.backends.embedded.schema import IS_TYPED, KINDS
 from searchkit.backends.embedded.texts import Unpacker
+from searchkit.backends.titles import MOST_TYPED, title_from
 from searchkit.types import Heading, Kind, Session
 
-# A first prompt serves as a title where there is no other; this much of it.
-TITLE_CHARACTERS = 100
 # The best first. A summary that names a record of the session comes before one that does not.
 _GIVEN = ("custom-title", "ai-title")
 _MADE = ("summary", "index-title", "index-summary")
@@ -19,18 +18,23 @@ _MADE = ("summary", "index-title", "index-summary")
 # A session is gone with the last of its own files. One that never had any lies in files of other names.
 _TRANSCRIPT = "files.kind IN ('session', 'agent', 'journal')"
 _OWN = f"SELECT 1 FROM files WHERE files.session = sessions.id AND {_TRANSCRIPT}"
-_IS_GONE = f"""
+IS_GONE = f"""
 iif(EXISTS ({_OWN}), NOT EXISTS ({_OWN} AND NOT is_gone), NOT EXISTS (
   SELECT 1 FROM records JOIN files ON files.id = file
   WHERE records.session = sessions.id AND {_TRANSCRIPT} AND NOT is_gone))
 """
-_HEADINGS = f"SELECT id, name, ended, {_IS_GONE} FROM sessions WHERE id IN"
+_HEADINGS = f"SELECT id, name, ended, {IS_GONE} FROM sessions WHERE id IN"
+# An agent of which nothing is kept only warmed a cache, or guessed at the next prompt; all of a copy may be elsewhere.
+_IS_WARMUP = f"""
+EXISTS (SELECT 1 FROM records WHERE file = files.id) AND NOT EXISTS (SELECT 1 FROM records
+  JOIN parts ON parts.record = records.id WHERE file = files.id AND parts.kind != {KINDS.index(Kind.TITLE)})
+"""
 _COUNTS = f"""
 SELECT id, started,
   (SELECT count(*) FROM records WHERE records.session = sessions.id),
   (SELECT count(*) FROM parts JOIN records ON records.id = record WHERE parts.session = sessions.id AND parts.{IS_TYPED}
    AND parts.kind = {KINDS.index(Kind.PROMPT)} AND records.agent IS NULL AND repeats IS NULL),
-  (SELECT count(DISTINCT agent) FROM files WHERE files.session = sessions.id AND kind = 'agent')
+  (SELECT count(DISTINCT agent) FROM files WHERE files.session = sessions.id AND kind = 'agent' AND NOT ({_IS_WARMUP}))
 FROM sessions WHERE id IN
 """
 _NAMES = f"SELECT id FROM names WHERE name IN {('project', 'branch', *_GIVEN, *_MADE)}"
@@ -47,10 +51,13 @@ _SUMMARIES = """
 SELECT records.session, value FROM facts CROSS JOIN records ON records.uuid = leaf
 WHERE leaf IS NOT NULL AND facts.name = (SELECT id FROM names WHERE name = 'summary') ORDER BY facts.line, value DESC
 """
-_FIRST_PROMPT = f"""
+# What a person typed first; the tasks of agents only where no person typed anything.
+_TYPED = f"""
 SELECT chunk, start, length FROM parts JOIN records ON records.id = record JOIN files ON files.id = file
-WHERE parts.session = ? AND parts.{IS_TYPED} AND records.agent IS NULL
-ORDER BY parts.kind, time, line, path, block, variant != 0, printf('%x', variant) LIMIT 1
+WHERE parts.session = ? AND parts.{IS_TYPED}
+ORDER BY records.agent IS NOT NULL, parts.kind, time IS NULL, time, line, path, block, variant != 0,
+  printf('%x', variant)
+LIMIT {MOST_TYPED}
 """
 
 
@@ -132,9 +139,4 @@ def _title(
     given = [known.get(name) for name in _GIVEN]
     made = [known.get(name) for name in _MADE]
     best = next((title for title in (*given, summaries.get(session), *made) if title), None)
-    return best or _first_prompt(connection, unpacker, session)
-
-
-def _first_prompt(connection: sqlite3.Connection, unpacker: Unpacker, session: int) -> str | None:
-    row = connection.execute(_FIRST_PROMPT, (session,)).fetchone()
-    return " ".join(unpacker.text(*row).split())[:TITLE_CHARACTERS] if row else None
+    return best or title_from(unpacker.text(*row) for row in connection.execute(_TYPED, (session,)))

@@ -6,16 +6,22 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from searchkit.backends.embedded import worthy
+from searchkit.backends.embedded.stores import wrong_sums
 from searchkit.backends.embedded.vector import Vectors, table_path
 from searchkit.errors import IndexFault
 from searchkit.types import Finding
 
 MEND = "run searchkit index"
+REBUILD = "it is not as it was written: run searchkit index --rebuild"
+# So many files are read where not all are asked for: some seconds at most.
+SAMPLED_FILES = 50
 
 
-def findings(connection: sqlite3.Connection, directory: Path, name: str) -> Iterator[Finding]:
-    """Hold a table of vectors against the catalog, and read all of it."""
+def findings(connection: sqlite3.Connection, directory: Path, name: str, is_deep: bool = False) -> Iterator[Finding]:
+    """Hold a table of vectors against the catalog, and read all of it; of its files all or some are checked."""
     place = str(table_path(directory, name))
+    for file in wrong_sums(connection, directory.parent, None if is_deep else SAMPLED_FILES):
+        yield Finding(kind="index: vectors damaged", file=str(file), line=0, detail=REBUILD)
     try:
         vectors = Vectors(directory, name)
         vectors.check()

@@ -18,6 +18,7 @@ from searchkit.backends.embedded.names import Names, keep_last_number, last_numb
 from searchkit.backends.embedded.packing import Packer
 from searchkit.backends.embedded.rows import EntryRows, PartRow, RecordRow, Rows
 from searchkit.backends.embedded.schema import FORKED
+from searchkit.backends.embedded.seals import seal_new
 
 _INSERT_RECORD = f"INSERT INTO records VALUES ({', '.join('?' * 16)})"
 _INSERT_PART = f"INSERT INTO parts VALUES ({', '.join('?' * 18)})"
@@ -53,11 +54,11 @@ class _Again(NamedTuple):
 class Writer:
     """Completes the rows of one batch and inserts them; lives as long as the transaction around it."""
 
-    def __init__(self, connection: sqlite3.Connection, names: Names, rows: Rows) -> None:
+    def __init__(self, connection: sqlite3.Connection, names: Names, rows: Rows, is_mending: bool = False) -> None:
         """Write through `connection`, inside the caller's transaction."""
         self._connection = connection
         self._rows = rows
-        self._files = Files(connection, names)
+        self._files = Files(connection, names, is_mending)
         self._known = Known(connection)
         self._names = [names.name(name) for name in rows.names]
         self._sessions = [names.session(session) for session in rows.sessions]
@@ -230,7 +231,7 @@ class Writer:
                 part.digest,
                 None if part.tool is None else self._names[part.tool],
                 part.call,
-                part.is_error,
+                int(part.is_error),
                 part.fields,
                 chunk,
                 start,
@@ -246,6 +247,8 @@ class Writer:
             return
         self._connection.executemany(_INSERT_RECORD, self._records)
         self._connection.executemany(_INSERT_PART, self._parts)
+        seal_new(self._connection, "records", self._records)
+        seal_new(self._connection, "parts", self._parts)
         self._records.clear()
         self._parts.clear()
 

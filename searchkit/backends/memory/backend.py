@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 
 from searchkit.backends.base import Batch, Entry, Found, Holding, Node, Order, Reach, Step, Stored
-from searchkit.backends.memory import census, figures, finding, nodes, settle
+from searchkit.backends.memory import census, conversations, figures, finding, nodes, settle
 from searchkit.backends.memory import sessions as listing
 from searchkit.backends.memory.held import DATED, TRANSCRIPTS, File, Sighting, Sightings, link, parts, ranked
 from searchkit.backends.memory.meaning import Meaning
@@ -32,7 +32,7 @@ from searchkit.types import (
 )
 
 
-class MemoryBackend(Meaning):
+class MemoryBackend(conversations.Conversations, Meaning):
     """A store that lives as long as its object."""
 
     preparation = None
@@ -167,9 +167,16 @@ class MemoryBackend(Meaning):
         return nodes.members(self._nodes(), nodes.places(self._records, session, agent))
 
     def agents(self, session: str, /) -> list[str]:
-        """Return the agents that have records in a session, in order of their names."""
-        places = (place for sightings in self._records.values() for place in sightings if place.session == session)
-        return sorted({place.agent for place in places if place.agent is not None})
+        """Return the agents that have records in a session, in order of their names, without those that say nothing."""
+        places = [place for sightings in self._records.values() for place in sightings if place.session == session]
+        links = {place.agent for place in places if place.record.is_link}
+        heard = {
+            place.agent
+            for place in places
+            if any(stored.part.kind is not Kind.TITLE for stored in self._stored(place.record.uuid))
+        }
+        named = {place.agent for place in places if place.agent in heard or place.agent not in links}
+        return sorted(name for name in named if name is not None)
 
     def offspring(self, keys: Sequence[int], session: str, /) -> list[Node]:
         """Return the records of other sessions than this whose parent is one of these, without their steps."""
@@ -212,12 +219,16 @@ class MemoryBackend(Meaning):
         """Return what the sessions with these ids are known by; a missing one is left out."""
         return self.named(ids)
 
-    def facts(self, session: str, /) -> list[Fact]:
-        """Return what is known of a session and its agents."""
-        found = [fact for fact in self._facts.values() if fact.session == session]
+    def facts(self, session: str, names: Sequence[str] = (), /) -> list[Fact]:
+        """Return what is known of a session and its agents; of some names, or of all where none is given."""
+        found = [fact for fact in self._facts.values() if fact.session == session and (fact.name in names or not names)]
         return sorted(found, key=lambda fact: (fact.name, fact.line, fact.value, fact.agent or ""))
 
-    def findings(self) -> Iterator[Finding]:
+    def damage(self) -> str | None:
+        """Say that nothing is damaged: memory is not checked."""
+        return None
+
+    def findings(self, is_deep: bool = False) -> Iterator[Finding]:
         """Yield the problems that reading reported, and no others: nothing is looked for here."""
         found = [(problem, file.path) for file in self._files.values() for problem in file.problems]
         for problem, path in sorted(found, key=lambda pair: (pair[0].kind, pair[1], pair[0].line)):

@@ -54,6 +54,7 @@ def counts(held: Held) -> Counts:
         links=sum(ranked(sightings)[0].record.is_link for sightings in held.records),
         sessions=sum(span.has_transcript for span in held.spans.values()),
         sessions_without_transcript=sum(not span.has_transcript for span in held.spans.values()),
+        gone=sum(span.has_transcript and is_gone(held, name) for name, span in held.spans.items()),
         agents=len({(file.session, file.origin.agent) for file in held.files if file.origin.kind == "agent"}),
         parts=dict(Counter(item.part.kind.value for item in stored if item.repeats is None)),
         repeats=sum(item.repeats is not None for item in stored),
@@ -61,6 +62,14 @@ def counts(held: Held) -> Counts:
         responses=len({record.response for record in seen if record.response and record.usage is not None}),
         touched=len({touch.path for record in seen for touch in record.touches}),
     )
+
+
+def is_gone(held: Held, name: str) -> bool:
+    """Say whether a session is gone: with its own files, or, where it never had any, with those it lies in."""
+    own = [file for file in held.files if file.session == name and file.origin.kind in TRANSCRIPTS]
+    homes = [places[0] for sightings in held.records if (places := ranked(sightings))]
+    others = [home.file for home in homes if home.session == name and home.file.origin.kind in TRANSCRIPTS]
+    return all(file.is_gone for file in own or others)
 
 
 def responses(records: Iterable[Sightings]) -> dict[str, Usage]:

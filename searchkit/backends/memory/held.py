@@ -13,7 +13,7 @@ from searchkit.types import Link, Origin, Part, Place, Problem, Record, Standing
 
 TRANSCRIPTS = frozenset({"session", "agent", "journal"})
 # Files whose records say when they were written; of a document only the file system knows, and a copy forgets.
-DATED = TRANSCRIPTS | {"history"}
+DATED = TRANSCRIPTS | {"history", "sessions-index", "job"}
 
 # Which text of which block of a record.
 Text = tuple[int, int]

@@ -4,14 +4,13 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from searchkit.backends.base import Holding, Stored
-from searchkit.backends.memory.census import Held, Span
-from searchkit.backends.memory.held import TRANSCRIPTS, ranked
+from searchkit.backends.memory.census import Held, Span, is_gone
+from searchkit.backends.memory.held import File
+from searchkit.backends.titles import MOST_TYPED, title_from
 from searchkit.conditions import is_met, is_time_met
 from searchkit.questions import Condition
 from searchkit.types import Fact, Kind, Session
 
-# A first prompt serves as a title where there is no other; this much of it.
-TITLE_CHARACTERS = 100
 TITLES = ("custom-title", "ai-title", "summary", "index-title", "index-summary")
 _TYPED = (Kind.PROMPT, Kind.COMMAND, Kind.HISTORY)
 
@@ -27,19 +26,26 @@ def session(held: Held, name: str, span: Span) -> Session:
     told = [fact for fact in held.facts if fact.session == name]
     at_home = [holding for holding in held.holdings if holding.link.places[0].session == name]
     own = [part for holding in at_home if holding.link.places[0].agent is None for part in holding.parts]
-    files = [file for file in held.files if file.session == name]
+    files = [file for file in held.files if file.session == name and not _is_warmup(held, file)]
     return Session(
         id=name,
         project=_latest(told, "project"),
-        title=_title(held, told, at_home, own),
+        title=_title(held, told, at_home),
         branch=_latest(told, "branch"),
         started=span.started,
         ended=span.ended,
         records=len(at_home),
         prompts=sum(item.part.kind is Kind.PROMPT and item.repeats is None for item in own),
         agents=len({file.origin.agent for file in files if file.origin.kind == "agent" and file.origin.agent}),
-        is_gone=_is_gone(held, name),
+        is_gone=is_gone(held, name),
     )
+
+
+def _is_warmup(held: Held, file: File) -> bool:
+    """Say whether nothing is kept of all the records that are at home in a file: it only warmed a cache, or guessed."""
+    at_home = [holding for holding in held.holdings if holding.link.places[0].file == file.path]
+    kinds = {stored.part.kind for holding in at_home for stored in holding.parts}
+    return bool(at_home) and not kinds - {Kind.TITLE}
 
 
 def values(held: Held, asked: str) -> list[str]:
@@ -48,14 +54,6 @@ def values(held: Held, asked: str) -> list[str]:
     for name in (*held.spans, None):
         counted.update(set(values_of(held, asked, name)))
     return sorted(counted, key=lambda value: (-counted[value], value))
-
-
-def _is_gone(held: Held, name: str) -> bool:
-    """Say whether a session is gone: with its own files, or, where it never had any, with those it lies in."""
-    own = [file for file in held.files if file.session == name and file.origin.kind in TRANSCRIPTS]
-    homes = [places[0] for sightings in held.records if (places := ranked(sightings))]
-    others = [home.file for home in homes if home.session == name and home.file.origin.kind in TRANSCRIPTS]
-    return all(file.is_gone for file in own or others)
 
 
 def _is_meant(held: Held, condition: Condition, name: str, span: Span) -> bool:
@@ -98,7 +96,7 @@ def _values_of_part(stored: Stored, asked: str) -> Iterator[str]:
         yield from (state for state, is_so in states.items() if is_so)
 
 
-def _title(held: Held, told: list[Fact], at_home: list[Holding], own: list[Stored]) -> str | None:
+def _title(held: Held, told: list[Fact], at_home: list[Holding]) -> str | None:
     """Choose a title; a summary is often written into another session's file, and names a record of its own."""
     uuids = {holding.link.uuid for holding in at_home}
     named = [fact for fact in held.facts if fact.leaf in uuids]
@@ -109,7 +107,7 @@ def _title(held: Held, told: list[Fact], at_home: list[Holding], own: list[Store
         or _latest(told, "summary")
         or _latest(told, "index-title")
         or _latest(told, "index-summary")
-        or _first_prompt(own)
+        or title_from(_typed(at_home))
     )
 
 
@@ -118,15 +116,14 @@ def _latest(facts: Iterable[Fact], name: str) -> str | None:
     return found[0][1] if found else None
 
 
-def _first_prompt(own: Iterable[Stored]) -> str | None:
-    typed = [item for item in own if item.part.kind in _TYPED]
-    if not typed:
-        return None
-    return " ".join(min(typed, key=_age).part.text.split())[:TITLE_CHARACTERS]
+def _typed(at_home: Iterable[Holding]) -> list[str]:
+    """Return what a person typed, and behind it what agents were told."""
+    typed = [item for holding in at_home for item in holding.parts if item.part.kind in _TYPED]
+    return [item.part.text for item in sorted(typed, key=_age)[:MOST_TYPED]]
 
 
-def _age(item: Stored) -> tuple[int, bool, int, int, str, int, str]:
-    """Order what was typed: prompts, commands, history; then by time and place."""
+def _age(item: Stored) -> tuple[bool, int, bool, int, int, str, int, str]:
+    """Order what was typed: by persons; prompts, commands, history; then by time and place."""
     place, time = item.link.places[0], item.link.time
     order = _TYPED.index(item.part.kind)
-    return order, time is not None, time or 0, place.line, place.file, item.part.block, item.id
+    return place.agent is not None, order, time is None, time or 0, place.line, place.file, item.part.block, item.id

@@ -85,7 +85,8 @@ def _call(number: int, item: dict[str, object]) -> Block:
         number=number,
         kind=Kind.TOOL_CALL,
         role=Role.ASSISTANT,
-        text=shown,
+        # A call without input is one all the same.
+        text=shown or text(item.get("name")) or "",
         tool=text(item.get("name")),
         call=identity(item.get("id")),
         fields=fields,

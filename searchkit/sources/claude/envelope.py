@@ -12,6 +12,7 @@ import msgspec
 
 from searchkit.sources.claude.values import MOST_ID, identity, mapping, text
 from searchkit.sources.jsonl import decode
+from searchkit.sources.salvage import flatten
 
 NOTHING = msgspec.Raw()
 # A line with a longer one does not fit the types.
@@ -61,6 +62,9 @@ class Envelope(msgspec.Struct, frozen=True, kw_only=True, rename="camel", gc=Fal
     is_meta: bool | None = None
     is_compact_summary: bool | None = None
     is_api_error_message: bool | None = None
+    holds_persons_words: bool | None = None
+    prompt_source: str | None = None
+    turn_origin: str | None = None
     cost: float | int | None = msgspec.field(default=None, name="costUSD")
     message: Message | str | None = None
     origin: msgspec.Raw = NOTHING
@@ -70,18 +74,40 @@ class Envelope(msgspec.Struct, frozen=True, kw_only=True, rename="camel", gc=Fal
     data: msgspec.Raw = NOTHING
 
 
+class ProgressHead(msgspec.Struct, frozen=True, gc=False):
+    """What tells one kind of progress from another."""
+
+    type: str | None = None
+    agent: Id | None = msgspec.field(default=None, name="agentId")
+
+
 def open_envelope(line: bytes) -> Envelope | None:
     """Decode a line; None where it is no object."""
     try:
         return _DECODE(line)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         data = decode(line)
-        return None if data is None else _picked(data)
+    if data is None:
+        return None
+    try:
+        return _picked(data)
+    except RecursionError:
+        # Between what orjson decodes (1,024 levels) and what json encodes (1,000, less those of the callers).
+        return _picked(decode(flatten(line) or b"") or {})
 
 
 def unpack(raw: msgspec.Raw) -> dict[str, object]:
     """Decode a field that was left unread; empty where it is absent or no object."""
     return (decode(bytes(raw)) or {}) if raw else {}
+
+
+def progress_head(data: msgspec.Raw) -> ProgressHead:
+    """Decode what tells of which kind a progress record's data is."""
+    try:
+        return _DECODE_PROGRESS(data) if data else ProgressHead()
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        fields = unpack(data)
+        return ProgressHead(text(fields.get("type")), identity(fields.get("agentId")))
 
 
 def _picked(data: dict[str, object]) -> Envelope:
@@ -113,16 +139,14 @@ def _picked(data: dict[str, object]) -> Envelope:
 
 def _packed(value: dict[str, object]) -> msgspec.Raw:
     """Encode a field again; json knows numbers and depths that orjson refuses."""
-    try:
-        return msgspec.Raw(json.dumps(value).encode())
-    except RecursionError:
-        return NOTHING
+    return msgspec.Raw(json.dumps(value).encode())
 
 
 _DECODE = msgspec.json.Decoder(Envelope).decode
+_DECODE_PROGRESS = msgspec.json.Decoder(ProgressHead).decode
 _KEYS = dict(zip(Envelope.__struct_fields__, Envelope.__struct_encode_fields__, strict=True))
 _RAW = frozenset({"origin", "forked_from", "tool_use_result", "attachment", "data"})
 _IDS = frozenset({"uuid", "parent_uuid", "logical_parent_uuid", "session_id", "agent_id"}) | frozenset(
     {"source_tool_assistant", "source_tool_use", "parent_tool_use", "tool_use"}
 )
-_FLAGS = frozenset({"is_sidechain", "is_meta", "is_compact_summary", "is_api_error_message"})
+_FLAGS = frozenset({"is_sidechain", "is_meta", "is_compact_summary", "is_api_error_message", "holds_persons_words"})

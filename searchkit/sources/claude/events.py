@@ -2,8 +2,10 @@
 
 from collections.abc import Callable, Iterator
 
+import msgspec
+
 from searchkit.sources.claude.blocks import assistant_blocks, user_blocks
-from searchkit.sources.claude.tags import classify
+from searchkit.sources.claude.tags import classify, is_slash_command
 from searchkit.sources.claude.values import mapping, strings, text
 from searchkit.types import Block, Kind, Role
 
@@ -17,16 +19,31 @@ STATE: dict[str, tuple[str, Kind | None]] = {
     "ai-title": ("aiTitle", Kind.TITLE),
     "agent-name": ("agentName", Kind.TITLE),
     "tag": ("tag", Kind.TITLE),
-    "last-prompt": ("lastPrompt", Kind.PROMPT),
+    # A copy of what was typed, often cut.
+    "last-prompt": ("lastPrompt", Kind.HISTORY),
     "mode": ("mode", None),
     "permission-mode": ("permissionMode", None),
     "agent-setting": ("agentSetting", Kind.SYSTEM),
     "agent-color": ("agentColor", None),
 }
+# Copies of what the client sends to the model: all of it stands elsewhere in the transcript, by whoever said it.
+REQUESTS = frozenset({"api-request", "api-request-shape", "api-request-blob"})
 # Types that hold bookkeeping and no words.
-SILENT = frozenset({"bridge-session", "file-history-snapshot", "file-history-delta", "fork-context-ref", "started"})
+SILENT = (
+    REQUESTS
+    | {"bridge-session", "file-history-snapshot", "file-history-delta", "fork-context-ref", "started", "launched"}
+    | {"atis-latch", "tools-used", "cost-state", "relocated"}
+)
 # Types that are described somewhere but that no transcript seen holds: known, and read by their strings.
 UNSEEN = frozenset({"attribution-snapshot", "content-replacement", "marble-origami-commit", "marble-origami-snapshot"})
+# Attachments that tell the model about its surroundings, in nearly the same words in every session: each distinct
+# text of them is kept once, with all the sessions that it is in.
+LISTINGS = frozenset(
+    {"prompt_snapshot", "skill_listing", "agent_listing_delta", "deferred_tools_delta", "deferred_tools_record"}
+    | {"mcp_instructions_delta", "environment", "instructions", "model", "session_context", "date", "date_change"}
+    | {"remote_session_change", "silent_turn_reminder", "total_tokens_reminder"}
+    | {"auto_mode", "auto_mode_exit"}
+)
 # Where an attachment keeps its words, most telling first; other attachments give all their strings.
 _HOOK_KEYS = ("content", "stdout", "stderr", "blockingError", "response")
 _ATTACHMENT_KEYS: dict[str, tuple[str, ...]] = {
@@ -34,6 +51,8 @@ _ATTACHMENT_KEYS: dict[str, tuple[str, ...]] = {
     "directory": ("displayPath", "path", "content"),
     "nested_memory": ("displayPath", "path", "content"),
     "edited_text_file": ("filename", "snippet"),
+    # The names and digests beside this repeat it.
+    "skill_listing": ("content",),
 }
 
 
@@ -90,7 +109,9 @@ def progress_blocks(progress: Fields, call: str | None) -> Iterator[Block]:
 
 def _queue_blocks(data: Fields) -> Iterator[Block]:
     words = classify(text(data.get("content")) or "")
-    yield Block(number=0, kind=words.kind, role=words.role, text=words.text)
+    # Here a command is still as it was typed; in the conversation it has tags.
+    is_command = words.kind is Kind.PROMPT and is_slash_command(words.text)
+    yield Block(number=0, kind=Kind.COMMAND if is_command else words.kind, role=words.role, text=words.text)
 
 
 def _link_blocks(data: Fields) -> Iterator[Block]:
@@ -105,11 +126,16 @@ def _journal_blocks(data: Fields) -> Iterator[Block]:
 
 
 def _unknown_blocks(data: Fields) -> Iterator[Block]:
-    """Read a type nobody has described yet: a message as a message, anything else by its strings."""
+    """Read a type nobody has described yet: a message as a message, anything else by its strings.
+
+    Nobody knows whose words it holds, so they are never what a person typed.
+    """
     message = mapping(data.get("message"))
     if "content" in message:
         content = message.get("content")
-        yield from assistant_blocks(content) if message.get("role") == "assistant" else _classified(content)
+        for block in assistant_blocks(content) if message.get("role") == "assistant" else _classified(content):
+            is_typed = block.kind in (Kind.PROMPT, Kind.COMMAND)
+            yield msgspec.structs.replace(block, kind=Kind.SYSTEM, role=Role.SYSTEM) if is_typed else block
         return
     envelope = ("cwd", "version", "gitBranch", "parentUuid", "userType", "entrypoint", "slug", "requestId")
     said = strings({key: value for key, value in data.items() if key not in envelope})
@@ -122,7 +148,7 @@ def event_blocks(record_type: str, data: Fields) -> Iterator[Block]:
         return iter(())
     if record_type in STATE:
         field, kind = STATE[record_type]
-        role = Role.USER if kind is Kind.PROMPT else Role.SYSTEM
+        role = Role.USER if kind is Kind.HISTORY else Role.SYSTEM
         said = text(data.get(field))
         return iter([Block(number=0, kind=kind, role=role, text=said)] if kind and said else [])
     return _READERS.get(record_type, _unknown_blocks)(data)

@@ -18,6 +18,13 @@ COPY_AGENTS = ("acompact-", "aside_question-")
 SUGGESTION_AGENT = "aprompt_suggestion-"
 # Claude Code cuts the name of a project directory here and appends a hash of the path.
 CUT_NAME = 200
+# What the directory of a workflow's run is called after, and its id.
+RUN = "wf_"
+# Where long texts lie that were pasted into a prompt, each named by a hash of it.
+PASTES = "paste-cache"
+# What a background session leaves: what it is and was asked, and what it said when.
+JOB_STATE, JOB_TIMELINE = JOB_FILES = ("state.json", "timeline.jsonl")
+_HASH = re.compile(r"[0-9A-Fa-f]{8,128}")
 _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 
 
@@ -34,6 +41,11 @@ class FileKind(StrEnum):
     SESSIONS_INDEX = "sessions-index"
     AGENT_META = "agent-meta"
     OVERFLOW = "overflow"
+    CUSTOM_TITLE = "custom-title"
+    REMOTE_AGENT = "remote-agent"
+    WORKFLOW = "workflow"
+    JOB = "job"
+    PASTE = "paste"
 
 
 TRANSCRIPTS = frozenset({FileKind.SESSION, FileKind.AGENT, FileKind.JOURNAL})
@@ -114,6 +126,20 @@ def overflow_places(path: str, origin: Origin, recorded: Sequence[str]) -> Itera
             yield candidate
 
 
+def paste_place(history: str, name: str) -> str | None:
+    """Return where the text lies that a line of this history names by its hash; None where there is none."""
+    root = os.path.dirname(history)
+    path = os.path.join(root, PASTES, f"{name}.txt")
+    is_there = _HASH.fullmatch(name) is not None and os.path.isfile(path)
+    return path if is_there and _stays_inside(path, os.path.realpath(root)) else None
+
+
+def run_of(path: str) -> str | None:
+    """Return the run of a workflow that a file is of, by the directory it lies in."""
+    directories = os.path.dirname(path).split(os.sep)
+    return next((name for name in reversed(directories) if name.startswith(RUN)), None)
+
+
 def is_home_of(directory: str, cwd: str) -> bool:
     """Tell whether a project directory is the one of a working directory, which its name cannot be turned back into.
 
@@ -127,6 +153,15 @@ def _in_project(parts: Sequence[str]) -> Origin | None:
     """Classify a file by its path below `projects/`."""
     name, project = parts[-1], parts[0] if len(parts) > 1 else None
     session = next((part for part in parts[1:-1] if _UUID.fullmatch(part)), None)
+    if session is not None and (kind := _of_session(name, parts[:-1], session)) is not None:
+        agent = name.removeprefix("remote-agent-").removesuffix(".meta.json")
+        return Origin(
+            kind=kind,
+            is_document=True,
+            session=session,
+            agent=agent if kind is FileKind.REMOTE_AGENT else None,
+            project_directory=project,
+        )
     if name == "sessions-index.json":
         return Origin(kind=FileKind.SESSIONS_INDEX, is_document=True, project_directory=project)
     if name.endswith(".md") and len(parts) > 2 and parts[1] == "memory":
@@ -159,6 +194,18 @@ def _in_project(parts: Sequence[str]) -> Origin | None:
     return Origin(kind=FileKind.SESSION, session=stem, project_directory=project, is_copy=name.endswith(".backup"))
 
 
+def _of_session(name: str, directories: Sequence[str], session: str) -> FileKind | None:
+    """Tell which of the small files a file is that a session keeps in a directory of its own."""
+    directory = directories[-1]
+    if name == "custom-title.json":
+        return FileKind.CUSTOM_TITLE if directory == session else None
+    if directory == "remote-agents":
+        return FileKind.REMOTE_AGENT if name.endswith(".meta.json") else None
+    is_run = directory == "workflows" and name.startswith(RUN) and name.endswith(".json")
+    is_script = directories[-2:] == ["workflows", "scripts"] and name.endswith(".js")
+    return FileKind.WORKFLOW if is_run or is_script else None
+
+
 def _beside_projects(root: Path, pass_over: PassOver) -> Iterator[Found]:
     history = str(root / "history.jsonl")
     if os.path.isfile(history):
@@ -184,6 +231,12 @@ def _beside_projects(root: Path, pass_over: PassOver) -> Iterator[Found]:
     for path, shape in _files(str(root / "plans"), str(root.resolve()), pass_over, depth=1):
         if path.endswith(".md"):
             yield Found(path=path, shape=shape, origin=Origin(kind=FileKind.PLAN, is_document=True))
+    for path, shape in _files(str(root / "jobs"), str(root.resolve()), pass_over, depth=2):
+        if os.path.basename(path) in JOB_FILES:
+            yield Found(path=path, shape=shape, origin=Origin(kind=FileKind.JOB, is_document=True))
+    for path, shape in _files(str(root / PASTES), str(root.resolve()), pass_over, depth=1):
+        if path.endswith(".txt"):
+            yield Found(path=path, shape=shape, origin=Origin(kind=FileKind.PASTE, is_document=True))
 
 
 def _files(directory: str, root: str, pass_over: PassOver, depth: int = 100) -> Iterator[tuple[str, Shape]]:

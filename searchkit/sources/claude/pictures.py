@@ -1,12 +1,14 @@
 """Finds the pictures in a transcript again: the index keeps their place, not their data."""
 
-import mmap
 import os
 from collections.abc import Iterator
 from functools import lru_cache
+from typing import BinaryIO
 
 import msgspec
 import orjson
+
+from searchkit.sources.regular import open_regular
 
 # What a browser draws without running anything; SVG can hold scripts and links.
 TYPES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
@@ -16,6 +18,7 @@ MOST_LINE_BYTES = 32 << 20
 MOST_PICTURES = 2_000
 # Transcripts whose pictures are remembered to be counted: those that are being read.
 MOST_FILES = 64
+READ_BUFFER = 1 << 20
 _SIGN = b'"image"'
 
 
@@ -54,19 +57,28 @@ def pictures(file: str, uuid: str) -> list[Picture]:
 
 def _records(file: str, uuid: str | None = None) -> Iterator[dict[str, object]]:
     """Decode the lines that may hold a picture, and the uuid where one is given."""
+    sign = _SIGN if uuid is None else f'"{uuid}"'.encode()
     try:
-        with open(file, "rb") as opened, mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ) as held:
-            sign = _SIGN if uuid is None else f'"{uuid}"'.encode()
-            at = held.find(sign)
-            while at >= 0:
-                start, end = held.rfind(b"\n", 0, at) + 1, held.find(b"\n", at)
-                end = len(held) if end < 0 else end
-                if end - start <= MOST_LINE_BYTES and held.find(_SIGN, start, end) >= 0:
-                    yield from _decoded(held[start:end])
-                at = held.find(sign, end)
-    except (OSError, ValueError):
-        # It is gone, or empty: what was indexed of it can be read without its pictures.
+        with open_regular(file, READ_BUFFER) as opened:
+            for line in _lines(opened):
+                if sign in line and _SIGN in line:
+                    yield from _decoded(line)
+    except OSError:
+        # It is gone, or no file: what was indexed of it can be read without its pictures.
         return
+
+
+def _lines(opened: BinaryIO) -> Iterator[bytes]:
+    """Yield the lines of a file, without those that are too long; one that shrinks meanwhile just ends.
+
+    It is read and not mapped: whoever reads a mapped file behind its new end is killed.
+    """
+    is_rest = False
+    while piece := opened.readline(MOST_LINE_BYTES):
+        is_whole = len(piece) < MOST_LINE_BYTES or piece.endswith(b"\n")
+        if is_whole and not is_rest:
+            yield piece
+        is_rest = not is_whole
 
 
 def _decoded(line: bytes) -> Iterator[dict[str, object]]:

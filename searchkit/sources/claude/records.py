@@ -14,23 +14,27 @@ import msgspec
 from searchkit import own
 from searchkit.sources.claude import events
 from searchkit.sources.claude.blocks import PERSISTED, assistant_blocks, touches, user_blocks
-from searchkit.sources.claude.envelope import Envelope, Id, Message, open_envelope, unpack
+from searchkit.sources.claude.envelope import Envelope, Message, ProgressHead, open_envelope, progress_head, unpack
 from searchkit.sources.claude.layout import COPY_AGENTS, SUGGESTION_AGENT, is_home_of
-from searchkit.sources.claude.tags import classify
+from searchkit.sources.claude.tags import classify, fork_directive
 from searchkit.sources.claude.values import count, identity, mapping, milliseconds, synthetic_uuid, text
-from searchkit.sources.jsonl import decode, joined
+from searchkit.sources.jsonl import OVERLONG, decode
+from searchkit.sources.salvage import describe, gaps, whole_objects
 from searchkit.types import ANSWERED, Block, Context, Fact, Kind, Origin, Problem, Record, Role, Standing, Touch, Usage
 
 WARMUP = "Warmup"
 EMPTY = Context()
 # Puts an agent's surroundings behind any that its session's own transcript names.
 AGENT_LINES = 1 << 40
-# Torn lines of a piece that are noted one by one; more of them are only counted.
-MOST_TORN = 1000
+# Torn lines of a piece, and records of unknown types in it, that are noted one by one; more are only counted.
+MOST_NOTED = 1000
 # A call whose result never comes must not stay in the checkpoint for ever, nor a warm-up that nothing follows.
 MOST_REMEMBERED = 256
 _AGENT_ID = re.compile(r"agentId: ([\w-]+)")
+_RUN_ID = re.compile(r"^Run ID: (wf_[\w-]+)$", re.MULTILINE)
 _NO_MESSAGE = Message()
+# Where a prompt came from, of those that people write: at the keyboard, or handed over by a program for them.
+_BY_PERSONS = frozenset({"typed", "sdk", "queued", "human"})
 # Tools whose result names the agent that they started.
 _STARTERS = frozenset({"Task", "Agent", "Skill", "Workflow"})
 _LINKS = frozenset({"pr-link", "frame-link", "worktree-state"})
@@ -44,6 +48,8 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     warmup: tuple[str, ...] = ()
     command: str | None = None
     calls: dict[str, str | None] = {}
+    # A fork of an agent opens with its parent's last response; its own records begin with its directive.
+    is_inheriting: bool = False
 
 
 class Reader:
@@ -56,6 +62,7 @@ class Reader:
         self._warmup = dict.fromkeys(memory.warmup)
         self._command = memory.command
         self._calls = dict(memory.calls)
+        self._is_inheriting = memory.is_inheriting
         self._running: dict[str, tuple[int, msgspec.Raw]] = {}
         is_copy_agent = (origin.agent or "").startswith(COPY_AGENTS)
         self._standing = Standing.COPY if is_copy_agent else Standing.ORIGINAL
@@ -76,12 +83,18 @@ class Reader:
         self.noise: Counter[str] = Counter()
         self.lines = 0
         self.torn = 0
+        self._unknown = 0
 
     @property
     def memory(self) -> Memory:
         """What the checkpoint must keep."""
         calls = dict(list(self._calls.items())[-MOST_REMEMBERED:])
-        return Memory(warmup=tuple(self._warmup)[-MOST_REMEMBERED:], command=self._command, calls=calls)
+        return Memory(
+            warmup=tuple(self._warmup)[-MOST_REMEMBERED:],
+            command=self._command,
+            calls=calls,
+            is_inheriting=self._is_inheriting,
+        )
 
     def read(self, lines: Iterable[tuple[int, bytes]]) -> None:
         """Gather the records of a piece; what a call has printed so far counts until its result comes."""
@@ -90,7 +103,9 @@ class Reader:
             if envelope is not None:
                 self.lines += 1
                 self._record(number, envelope, line)
-            elif not line or not line.isspace():
+            elif not line:
+                self.lose(number, OVERLONG)
+            elif not line.isspace():
                 self._damaged(number, line)
         for call, (position, progress) in self._running.items():
             blocks = list(events.progress_blocks(unpack(progress), call))
@@ -98,18 +113,25 @@ class Reader:
         self._running.clear()
         self._surroundings()
 
+    def lose(self, number: int, detail: str) -> None:
+        """Count something on a line that is no record, and note where it is."""
+        self.lines += 1
+        self.torn += 1
+        if self.torn <= MOST_NOTED:
+            self.problems.append(Problem(kind="torn line", line=number, detail=detail))
+
     def _damaged(self, number: int, line: bytes) -> None:
-        """Read a line that is no object; two on one line are what a write that lost its newline leaves behind."""
-        objects = joined(line)
-        self.lines += max(1, len(objects))
-        if not objects:
-            self.torn += 1
-            if self.torn <= MOST_TORN:
-                self.problems.append(Problem(kind="torn line", line=number, detail=f"{len(line)} bytes"))
-        for item in objects:
+        """Read the records of a line that is no object; several are what writes that were cut off leave on one line."""
+        kept = []
+        for span in whole_objects(line):
+            item = line[span.start : span.end]
             envelope = open_envelope(item)
-            if envelope is not None:
+            if envelope is not None and (span.is_apart or _is_record(envelope)):
+                kept.append(span)
+                self.lines += 1
                 self._record(number, envelope, item)
+        for gap in gaps(line, kept):
+            self.lose(number, describe(gap))
 
     def _record(self, number: int, envelope: Envelope, line: bytes) -> None:
         record_type = envelope.type
@@ -119,13 +141,15 @@ class Reader:
         message = envelope.message if type(envelope.message) is Message else _NO_MESSAGE
         touched: list[Touch] = []
         standing = self._standing
+        # What is kept once for all records that say it.
+        listing: list[Block] = []
         match record_type:
             case "assistant":
                 blocks = self._assistant(envelope, message, touched)
             case "user":
-                blocks = self._user(envelope, uuid)
+                blocks = self._user(envelope, uuid, listing)
             case "progress":
-                head = _progress_head(envelope.data)
+                head = progress_head(envelope.data)
                 standing, blocks = self._progress(envelope, head, session)
                 if head.type == "agent_progress":
                     agent = head.agent or agent
@@ -133,6 +157,8 @@ class Reader:
                 attachment = unpack(envelope.attachment)
                 blocks = list(events.attachment_blocks(attachment))
                 standing = Standing.ORIGINAL if attachment.get("type") == "queued_command" else Standing.MACHINE
+                if text(attachment.get("type")) in events.LISTINGS:
+                    blocks, listing = [], blocks
             case "system":
                 blocks = list(events.system_blocks(decode(line) or {}))
                 standing = Standing.MACHINE
@@ -140,10 +166,14 @@ class Reader:
                 data = decode(line) or {}
                 blocks = list(events.event_blocks(record_type, data))
                 standing = _STANDINGS.get(record_type, standing)
+                self._is_inheriting |= record_type == "fork-context-ref" and self._origin.agent is not None
                 if session is not None:
                     self._tell(number, record_type, session, agent, data)
-                if record_type not in _KNOWN:
+                if record_type not in _KNOWN and self._unknown < MOST_NOTED:
+                    self._unknown += 1
                     self.problems.append(Problem(kind="unknown type", line=number, detail=record_type[:80]))
+        if self._is_inheriting and record_type in ("assistant", "user"):
+            standing = Standing.COPY
         is_warmup = envelope.parent_uuid in self._warmup
         if blocks:
             blocks, is_warmup = self._heard(blocks, is_warmup, is_own=record_type != "progress")
@@ -152,6 +182,23 @@ class Reader:
         context = self._context(envelope, message)
         if session is not None:
             self._note(number, envelope, context, session, agent)
+        for block in () if is_warmup or self._is_suggestion else listing:
+            if block.text and not block.text.isspace():
+                self.records.append(
+                    Record(
+                        uuid=synthetic_uuid("listing", block.text),
+                        type=record_type,
+                        line=number,
+                        session=session,
+                        agent=agent,
+                        time=milliseconds(envelope.timestamp),
+                        context=context,
+                        standing=Standing.MACHINE,
+                        is_link=False,
+                        is_sidechain=envelope.is_sidechain is True,
+                        blocks=[block],
+                    )
+                )
         if uuid is None and not blocks:
             return
         self.records.append(
@@ -196,7 +243,7 @@ class Reader:
             blocks.append(block)
         return blocks
 
-    def _user(self, envelope: Envelope, uuid: str | None) -> list[Block]:
+    def _user(self, envelope: Envelope, uuid: str | None, listing: list[Block]) -> list[Block]:
         message = envelope.message
         is_meta = envelope.is_meta is True
         is_expansion = is_meta and (
@@ -205,13 +252,18 @@ class Reader:
         )
         blocks = []
         for block, is_open in user_blocks(message.content if type(message) is Message else message):
+            self._is_inheriting &= not is_open
             if block.kind is Kind.TOOL_RESULT:
                 block = self._result(block, envelope)
             elif is_open and envelope.is_compact_summary is True:
                 block = msgspec.structs.replace(block, kind=Kind.SUMMARY)
+            elif is_open and (fork := fork_directive(block.text)):
+                rules, directive = fork
+                listing.append(Block(number=0, kind=Kind.SYSTEM, role=Role.SYSTEM, text=rules))
+                block = Block(number=block.number, kind=Kind.PROMPT, role=Role.USER, text=directive)
             elif is_open:
                 origin = text(unpack(envelope.origin).get("kind"))
-                words = classify(block.text, is_meta, is_expansion, origin)
+                words = classify(block.text, is_meta, is_expansion, origin, _is_persons(envelope, origin))
                 block = Block(number=block.number, kind=words.kind, role=words.role, text=words.text)
                 is_typed = words.kind is Kind.COMMAND and words.role is Role.USER
                 self._command = uuid if is_typed or is_expansion else None
@@ -232,10 +284,17 @@ class Reader:
             # It makes no part, and yet nothing must stand in for it any more.
             self._fact(session, None, ANSWERED, call)
         if session is not None and (tool is None or tool in _STARTERS):
-            agent = identity(unpack(envelope.tool_use_result).get("agentId"))
+            result = unpack(envelope.tool_use_result)
+            agent = identity(result.get("agentId"))
             if agent is None and (match := _AGENT_ID.search(block.text)):
                 agent = match.group(1)
             self._fact(session, agent, "call", call if agent else None)
+            if tool in (None, "Workflow"):
+                # It names no agent but its run, in whose directory the transcripts of its agents lie.
+                run = identity(result.get("runId"))
+                if run is None and (match := _RUN_ID.search(block.text)):
+                    run = match.group(1)
+                self._fact(session, run, "call", call if run else None)
         return Block(
             number=block.number,
             kind=block.kind,
@@ -252,7 +311,7 @@ class Reader:
         whole = self._overflow(block.text) if is_elsewhere else None
         return block.text if whole is None else whole
 
-    def _progress(self, envelope: Envelope, head: "_ProgressHead", session: str | None) -> tuple[Standing, list[Block]]:
+    def _progress(self, envelope: Envelope, head: ProgressHead, session: str | None) -> tuple[Standing, list[Block]]:
         call = envelope.parent_tool_use or envelope.tool_use
         if head.type == "hook_progress":
             self.noise["hook_progress"] += 1
@@ -312,6 +371,8 @@ class Reader:
             self._state(number, session, agent, record_type, text(data.get(events.STATE[record_type][0])), leaf)
         elif record_type == "pr-link":
             self._state(number, session, agent, "pr-link", text(data.get("prUrl")))
+        elif record_type == "relocated":
+            self._state(number, session, agent, "worktree", text(data.get("relocatedCwd")))
         elif record_type == "worktree-state":
             worktree = mapping(data.get("worktreeSession"))
             self._state(number, session, agent, "worktree", text(worktree.get("worktreePath")))
@@ -368,19 +429,17 @@ class Reader:
         return context
 
 
-class _ProgressHead(msgspec.Struct, frozen=True, gc=False):
-    """What tells one kind of progress from another."""
+def _is_persons(envelope: Envelope, origin: str | None) -> bool | None:
+    """Say whether a person typed the words of a record, as far as it says so itself; None where it does not."""
+    if envelope.holds_persons_words is True or origin == "human":
+        return True
+    source = envelope.prompt_source or envelope.turn_origin
+    return None if source is None else source in _BY_PERSONS
 
-    type: str | None = None
-    agent: Id | None = msgspec.field(default=None, name="agentId")
 
-
-def _progress_head(data: msgspec.Raw) -> _ProgressHead:
-    try:
-        return _DECODE_PROGRESS(data) if data else _ProgressHead()
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        fields = unpack(data)
-        return _ProgressHead(text(fields.get("type")), identity(fields.get("agentId")))
+def _is_record(envelope: Envelope) -> bool:
+    """Whether an object found beside something torn is a record, and not a block, a message or a tool's input."""
+    return bool(envelope.uuid or envelope.session_id) or envelope.type in _KNOWN
 
 
 def _usage(envelope: Envelope, message: Message) -> Usage | None:
@@ -395,6 +454,3 @@ def _usage(envelope: Envelope, message: Message) -> Usage | None:
         cache_write=count(tokens.cache_creation_input_tokens),
         cost=float(cost) if cost is not None and 0 <= cost < 1e9 else None,
     )
-
-
-_DECODE_PROGRESS = msgspec.json.Decoder(_ProgressHead).decode

@@ -1,15 +1,21 @@
-"""How the files beside the transcripts read: history, todos, plans, memory, titles, overflow."""
+"""How the files beside the transcripts read: history, todos, plans, memory, titles, overflow, jobs, workflows."""
 
-from collections.abc import Iterable
-from pathlib import PurePath
+from collections.abc import Callable, Iterable
+from pathlib import Path, PurePath
 
 import msgspec
 import orjson
 
-from searchkit.sources.claude.layout import FileKind
-from searchkit.sources.claude.values import count, identity, mapping, milliseconds, synthetic_uuid, text
+from searchkit.sources.claude.layout import JOB_STATE, FileKind
+from searchkit.sources.claude.values import count, identity, mapping, milliseconds, strings, synthetic_uuid, text
 from searchkit.sources.jsonl import decode
+from searchkit.sources.regular import open_regular
 from searchkit.types import Block, Context, Fact, Kind, Origin, Record, Role, Standing
+
+# Puts what a side file knows of a session behind all that any transcript says.
+BEHIND_LINES = -(1 << 50)
+# Pasted texts that are looked up for one line of the history; a person pastes a few.
+MOST_PASTES = 100
 
 
 class Document(msgspec.Struct, frozen=True, kw_only=True):
@@ -19,9 +25,15 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
     facts: list[Fact] = []
 
 
-def read_history(number: int, data: dict[str, object]) -> Record | None:
-    """Read one line of `history.jsonl`: a prompt, with what was pasted into it."""
-    pasted = [mapping(paste).get("content") for paste in mapping(data.get("pastedContents")).values()]
+def read_history(number: int, data: dict[str, object], paste: Callable[[str], str | None]) -> Record | None:
+    """Read one line of `history.jsonl`: a prompt, with what was pasted into it.
+
+    Long texts are named by a hash; `paste` finds them, where they are still there.
+    """
+    pasted = []
+    for item in map(mapping, list(mapping(data.get("pastedContents")).values())[:MOST_PASTES]):
+        content, name = text(item.get("content")), text(item.get("contentHash"))
+        pasted.append(paste(name) if content is None and name is not None else content)
     said = "\n".join(item for item in (data.get("display"), *pasted) if isinstance(item, str) and item)
     return _record(
         "history",
@@ -52,6 +64,17 @@ def read_document(path: str, content: bytes, origin: Origin, modified: int) -> D
             return _agent_meta(mapping(_json(content)), origin)
         case FileKind.SESSIONS_INDEX:
             return _sessions_index(mapping(_json(content)))
+        case FileKind.CUSTOM_TITLE:
+            return _custom_title(mapping(_json(content)), origin, modified)
+        case FileKind.REMOTE_AGENT:
+            return _remote_agent(mapping(_json(content)), origin)
+        case FileKind.WORKFLOW:
+            return _gather([_workflow(path, content, origin, modified)])
+        case FileKind.JOB:
+            return _job_state(mapping(_json(content))) if PurePath(path).name == JOB_STATE else _timeline(path, content)
+        case FileKind.PASTE:
+            said = "" if _is_binary(content) else content.decode("utf-8", "replace")
+            return _gather([_record("paste", [(Kind.HISTORY, said)], name=name, time=modified)])
     raise ValueError(f"no document: {origin.kind}")
 
 
@@ -70,7 +93,7 @@ def _todo(name: str, data: object, origin: Origin, modified: int) -> Record | No
 
 def _overflow(name: str, content: bytes, origin: Origin, modified: int) -> Record | None:
     """Read an overflow file that no record has named so far, unless it is binary."""
-    if b"\0" in content[:8192]:
+    if _is_binary(content):
         return None
     block = Block(
         number=0,
@@ -88,6 +111,7 @@ def _agent_meta(data: dict[str, object], origin: Origin) -> Document:
         return Document()
     names = {"agentType": "agent-type", "description": "description", "toolUseId": "call"}
     names |= {"worktreePath": "worktree", "name": "agent-name"}
+    names |= {"parentAgentId": "parent-agent", "workflowPhase": "workflow-phase"}
     facts = [
         Fact(session=origin.session, agent=origin.agent, name=name, value=value)
         for key, name in names.items()
@@ -123,8 +147,94 @@ def _sessions_index(data: dict[str, object]) -> Document:
             (Kind.HISTORY, text(entry.get("firstPrompt")) or ""),
         ]
         project, time = text(entry.get("projectPath")), milliseconds(entry.get("created"))
+        if project:
+            facts.append(Fact(session=session, name="project", value=project, line=BEHIND_LINES))
         records.append(_record("sessions-index", blocks, session=session, project=project, time=time))
     return Document(records=[record for record in records if record], facts=facts)
+
+
+def _custom_title(data: dict[str, object], origin: Origin, modified: int) -> Document:
+    """Read the title that a person gave: the file holds the one that holds now, whatever the transcript says."""
+    title = text(data.get("customTitle"))
+    if origin.session is None or title is None or title.isspace():
+        return Document()
+    record = _record("custom-title", [(Kind.TITLE, title)], session=origin.session)
+    # No transcript has so many lines as there are milliseconds since 1970, and a later title has a later time.
+    fact = Fact(session=origin.session, name="custom-title", value=title, line=max(0, modified))
+    return Document(records=[record] if record else [], facts=[fact])
+
+
+def _remote_agent(data: dict[str, object], origin: Origin) -> Document:
+    """Read what is known here of an agent that runs elsewhere; its transcript is there."""
+    session, agent = origin.session, origin.agent
+    if session is None or agent is None:
+        return Document()
+    names = {"remoteTaskType": "agent-type", "title": "description", "toolUseId": "call", "sessionId": "remote-session"}
+    facts = [
+        Fact(session=session, agent=agent, name=name, value=value)
+        for key, name in names.items()
+        if (value := text(data.get(key)))
+    ]
+    blocks = [(Kind.TITLE, text(data.get("title")) or ""), (Kind.ATTACHMENT, text(data.get("command")) or "")]
+    time = milliseconds(data.get("spawnedAt"))
+    record = _record("remote-agent", blocks, session=session, agent=agent, name=agent, time=time)
+    return Document(records=[record] if record else [], facts=facts)
+
+
+def _workflow(path: str, content: bytes, origin: Origin, modified: int) -> Record | None:
+    """Read a workflow: its script, or how a run of it went; what its agents did is in their transcripts."""
+    name, session = PurePath(path).stem, origin.session
+    if path.endswith(".js"):
+        script = "" if _is_binary(content) else content.decode("utf-8", "replace")
+        return _record("workflow-script", [(Kind.ATTACHMENT, script)], session=session, name=name, time=modified)
+    data = mapping(_json(content))
+    went = [data.get(key) for key in ("workflowName", "summary", "status", "logs", "result", "error")]
+    blocks = [(Kind.TOOL_RESULT, strings(went)), (Kind.ATTACHMENT, text(data.get("script")) or "")]
+    time = milliseconds(data.get("timestamp")) or modified
+    return _record("workflow", blocks, session=session, name=name, time=time)
+
+
+def _job_state(data: dict[str, object]) -> Document:
+    """Read what a background session is: what it was asked, its name, and where it ran."""
+    session = identity(data.get("sessionId")) or identity(data.get("resumeSessionId"))
+    if session is None:
+        return Document()
+    project, time = text(data.get("cwd")), milliseconds(data.get("createdAt"))
+    known = {"project": project, "index-title": text(data.get("name"))}
+    facts = [Fact(session=session, name=name, value=value, line=BEHIND_LINES) for name, value in known.items() if value]
+    blocks = [(Kind.HISTORY, text(data.get("intent")) or ""), (Kind.TITLE, text(data.get("name")) or "")]
+    record = _record("job", blocks, session=session, project=project, time=time)
+    return Document(records=[record] if record else [], facts=facts)
+
+
+def _timeline(path: str, content: bytes) -> Document:
+    """Read what a background session said when; only the state beside it says which session that is."""
+    session = _job_session(path)
+    job = PurePath(path).parent.name
+    records = []
+    for number, line in enumerate(content.splitlines(), 1):
+        data = decode(line) or {}
+        said, at = text(data.get("text")) or text(data.get("detail")) or "", text(data.get("at"))
+        name = f"{job}/{at}"
+        record = _record("job", [(Kind.TEXT, said)], session=session, name=name, time=milliseconds(at), line=number)
+        records.append(record)
+    return _gather(records)
+
+
+def _job_session(path: str) -> str | None:
+    state = PurePath(path).with_name(JOB_STATE)
+    try:
+        if Path(state).is_symlink():
+            return None
+        with open_regular(str(state)) as file:
+            data = mapping(_json(file.read()))
+    except (OSError, ValueError):
+        return None
+    return identity(data.get("sessionId")) or identity(data.get("resumeSessionId"))
+
+
+def _is_binary(content: bytes) -> bool:
+    return b"\0" in content[:8192]
 
 
 def _record(
@@ -160,7 +270,8 @@ def _record(
     )
 
 
-_ROLES = {Kind.HISTORY: Role.USER, Kind.PLAN: Role.ASSISTANT, Kind.TODO: Role.ASSISTANT}
+_ROLES = {Kind.HISTORY: Role.USER, Kind.PLAN: Role.ASSISTANT, Kind.TODO: Role.ASSISTANT, Kind.TEXT: Role.ASSISTANT}
+_ROLES |= {Kind.TOOL_RESULT: Role.USER}
 
 
 def _gather(records: Iterable[Record | None]) -> Document:

@@ -8,16 +8,34 @@ from pathlib import Path
 
 import msgspec
 
+from searchkit.retention import DAY_MILLISECONDS, SOON_DAYS, Exposure, Policy
 from searchkit.sources.claude.blocks import persisted_path
-from searchkit.sources.claude.layout import GROWING, LINK_OUT, FileKind, Found, PassOver, check, found, overflow_places
+from searchkit.sources.claude.layout import (
+    GROWING,
+    LINK_OUT,
+    TRANSCRIPTS,
+    FileKind,
+    Found,
+    PassOver,
+    check,
+    found,
+    overflow_places,
+    paste_place,
+    run_of,
+)
+from searchkit.sources.claude.policy import policy
+from searchkit.sources.claude.readings import READING
 from searchkit.sources.claude.records import Memory, Reader
-from searchkit.sources.claude.side import read_document, read_history
-from searchkit.sources.jsonl import Growth, Mark, Piece, Shape, compare, decode, pieces
-from searchkit.types import Behind, Change, Fact, Origin, Problem, Record, Tally
+from searchkit.sources.claude.side import BEHIND_LINES, read_document, read_history
+from searchkit.sources.jsonl import OVERLONG, Growth, Mark, Piece, Shape, compare, decode, pieces
+from searchkit.sources.regular import open_regular
+from searchkit.sources.salvage import describe, gaps, whole_objects
+from searchkit.types import Behind, Change, Fact, Origin, Problem, Reading, Record, Tally
 
 log = logging.getLogger(__name__)
 
-HISTORY_LINES = 1 << 50
+# Characters of pasted texts that are taken into the history at one reading. The same text may be named on every line.
+MOST_PASTED = 1 << 26
 
 
 class Checkpoint(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -27,6 +45,13 @@ class Checkpoint(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     memory: Memory = Memory()
     tally: Tally = Tally()
     is_gone: bool = False
+
+
+class Survey(msgspec.Struct, frozen=True, kw_only=True):
+    """What is not read yet, and, for each root, what Claude Code will delete."""
+
+    behind: Behind
+    exposures: Sequence[Exposure]
 
 
 class ClaudeSource:
@@ -43,9 +68,14 @@ class ClaudeSource:
         """The directories to watch for changes."""
         return self._roots
 
+    @property
+    def reading(self) -> Reading:
+        """How this version reads."""
+        return READING
+
     def changes(self, seen: Mapping[str, bytes], /) -> Iterator[Change]:
         """Yield what is new: newest transcripts first, copies after originals, side files last."""
-        checkpoints = {file: _DECODE(checkpoint) for file, checkpoint in seen.items()}
+        checkpoints = {file: _decode(checkpoint) for file, checkpoint in seen.items()}
         passed_over: dict[str, str] = {}
         present = {item.path: item for item in self._found(passed_over.__setitem__)}
         yield from (_passed_over(path, why) for path, why in passed_over.items())
@@ -66,26 +96,42 @@ class ClaudeSource:
             before = left
             left -= job.size
             for change in job.changes():
-                if change.origin.kind == FileKind.OVERFLOW:
+                if change.origin.kind in (FileKind.OVERFLOW, FileKind.PASTE):
                     overflowed.add(change.file)
                 before -= change.bytes_read
                 yield msgspec.structs.replace(change, bytes_left=max(before, left))
 
     def unread(self, checkpoint: bytes, /) -> bytes:
         """Return the checkpoint of the same file, of which nothing has been read."""
-        known = _DECODE(checkpoint)
+        known = _decode(checkpoint)
         mark = Mark(device=known.mark.device, inode=known.mark.inode, size=-1)
         return _ENCODE(Checkpoint(mark=mark, is_gone=known.is_gone))
 
     def behind(self, seen: Mapping[str, bytes], /) -> Behind:
         """Say how much is new, without reading any of it."""
-        checkpoints = {file: _DECODE(checkpoint) for file, checkpoint in seen.items()}
+        checkpoints = {file: _decode(checkpoint) for file, checkpoint in seen.items()}
         files = size = 0
         for item in self._found():
             job = _Job(item, checkpoints.get(item.path), None)
             if not job.is_same:
                 files, size = files + 1, size + job.size
         return Behind(files=files, bytes=size)
+
+    def survey(self, seen: Mapping[str, bytes], now: int) -> Survey:
+        """Say how much is new, and what of it Claude Code will delete and when; reads nothing but settings."""
+        checkpoints = {file: _decode(checkpoint) for file, checkpoint in seen.items()}
+        files = size = 0
+        ages: dict[str, list[_Age]] = {str(root): [] for root in self._roots}
+        for item in self._found():
+            job = _Job(item, checkpoints.get(item.path), None)
+            if not job.is_same:
+                files, size = files + 1, size + job.size
+            root = _swept_below(item)
+            if root in ages:
+                modified = item.shape.modified // 1_000_000
+                ages[root].append(_Age(modified=modified, is_read=job.is_same, bytes_left=job.size))
+        exposures = [_exposure(policy(Path(root)), found, now) for root, found in ages.items()]
+        return Survey(behind=Behind(files=files, bytes=size), exposures=exposures)
 
     def _found(self, pass_over: PassOver = lambda path, why: None) -> Iterator[Found]:
         """List the files below all roots, each once."""
@@ -107,6 +153,40 @@ class ClaudeSource:
             if not is_known and file.startswith(roots) and _is_absent(file):
                 gone = _ENCODE(msgspec.structs.replace(checkpoint, is_gone=True))
                 yield Change(file=file, origin=Origin(kind=""), checkpoint=gone, is_gone=True)
+
+
+class _Age(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """When a transcript was written to, and how much of it is not indexed."""
+
+    modified: int
+    is_read: bool
+    bytes_left: int
+
+
+def _swept_below(item: Found) -> str | None:
+    """Return the root of a transcript that Claude Code deletes with age.
+
+    Those are the ones directly in a directory of a project. Agents and workflows below a session's directory were
+    left by every version that was looked at.
+    """
+    projects = os.path.dirname(os.path.dirname(item.path))
+    is_swept = item.origin.kind in TRANSCRIPTS and item.path.endswith(".jsonl")
+    return os.path.dirname(projects) if is_swept and os.path.basename(projects) == "projects" else None
+
+
+def _exposure(policy: Policy, ages: Sequence[_Age], now: int) -> Exposure:
+    kept_for = policy.days * DAY_MILLISECONDS
+    unread = [age for age in ages if not age.is_read]
+    soon = now + SOON_DAYS * DAY_MILLISECONDS
+    return Exposure(
+        policy=policy,
+        transcripts=len(ages),
+        first_due=min((age.modified for age in ages), default=0) + kept_for if ages else None,
+        overdue=sum(age.modified + kept_for < now for age in ages),
+        unread=len(unread),
+        unread_bytes=sum(age.bytes_left for age in unread),
+        unread_soon=sum(age.modified + kept_for < soon for age in unread),
+    )
 
 
 class _Job:
@@ -143,14 +223,16 @@ class _Job:
         named: list[str] = []
         tally = checkpoint.tally
         reader = Reader(self.item.origin, checkpoint.memory, lambda said: self._overflow(said, named))
+        pastes = _Pastes(self.item.path, named)
         for piece in pieces(self.item.path, checkpoint.mark):
             reader.begin()
             if self.item.origin.kind == FileKind.HISTORY:
-                _read_history(reader, piece)
+                _read_history(reader, piece, pastes)
             else:
                 reader.read(piece.lines)
+                reader.facts.extend(_run_facts(self.item.path, reader.records))
             tally = _added(tally, reader, piece)
-            for path in named:
+            for path in dict.fromkeys(named):
                 yield _read_elsewhere(path, self.item.origin)
             named.clear()
             yield Change(
@@ -173,7 +255,7 @@ class _Job:
         recorded = persisted_path(said)
         for candidate in overflow_places(self.item.path, self.item.origin, recorded):
             try:
-                with open(candidate, "rb") as file:
+                with open_regular(candidate) as file:
                     content = file.read()
             except OSError:
                 # It is missing, or it is reported by itself; the preview stands.
@@ -186,7 +268,7 @@ class _Job:
 
     def _read_document(self) -> Iterator[Change]:
         path, origin, shape = self.item.path, self.item.origin, self.item.shape
-        with open(path, "rb") as file:
+        with open_regular(path) as file:
             content = file.read()
         records: list[Record] = []
         facts: list[Fact] = []
@@ -273,21 +355,75 @@ def _continues(path: str, item: Found, mark: Mark) -> bool:
         return False
 
 
-def _read_history(reader: Reader, piece: Piece) -> None:
+class _Pastes:
+    """The pasted texts that a history names, each read once."""
+
+    def __init__(self, history: str, named: list[str]) -> None:
+        self._history = history
+        self._named = named
+        self._known: dict[str, str | None] = {}
+        self._left = MOST_PASTED
+
+    def text(self, name: str) -> str | None:
+        """Return a text by its hash, and note that its file is read; None where there is none to be had."""
+        if name not in self._known:
+            self._known[name] = self._read(name)
+        said = self._known[name]
+        self._left -= len(said or "")
+        return said if self._left >= 0 else None
+
+    def _read(self, name: str) -> str | None:
+        path = paste_place(self._history, name)
+        if path is None:
+            return None
+        try:
+            with open_regular(path) as file:
+                content = file.read(MOST_PASTED)
+        except OSError:
+            # It is reported by itself.
+            return None
+        if b"\0" in content[:8192]:
+            return None
+        self._named.append(path)
+        return content.decode("utf-8", "replace")
+
+
+def _run_facts(path: str, records: Sequence[Record]) -> Iterator[Fact]:
+    """Say of which run of a workflow the agents are whose records a file below it holds."""
+    run = run_of(path)
+    if run is not None:
+        for session, agent in sorted({(one.session or "", one.agent or "") for one in records}):
+            if session and agent:
+                yield Fact(session=session, agent=agent, name="run", value=run)
+
+
+def _read_history(reader: Reader, piece: Piece, pastes: _Pastes) -> None:
     for number, line in piece.lines:
-        if not line or line.strip():
-            reader.lines += 1
-            data = decode(line)
-            record = read_history(number, data) if data is not None else None
-            if data is None:
-                reader.torn += 1
-                reader.problems.append(Problem(kind="torn line", line=number, detail=f"{len(line)} bytes"))
-            elif record is not None:
-                reader.records.append(record)
-                if record.session and record.context.cwd:
-                    # Any transcript knows the project better.
-                    fact = Fact(session=record.session, name="project", value=record.context.cwd, line=-HISTORY_LINES)
-                    reader.facts.append(fact)
+        data = decode(line)
+        if data is not None:
+            _add_history(reader, number, data, pastes)
+        elif not line:
+            reader.lose(number, OVERLONG)
+        elif not line.isspace():
+            kept = []
+            for span in whole_objects(line):
+                data = decode(line[span.start : span.end])
+                if data is not None and (span.is_apart or isinstance(data.get("display"), str)):
+                    kept.append(span)
+                    _add_history(reader, number, data, pastes)
+            for gap in gaps(line, kept):
+                reader.lose(number, describe(gap))
+
+
+def _add_history(reader: Reader, number: int, data: dict[str, object], pastes: _Pastes) -> None:
+    reader.lines += 1
+    record = read_history(number, data, pastes.text)
+    if record is not None:
+        reader.records.append(record)
+        if record.session and record.context.cwd:
+            # Any transcript knows the project better.
+            fact = Fact(session=record.session, name="project", value=record.context.cwd, line=BEHIND_LINES)
+            reader.facts.append(fact)
 
 
 def _added(tally: Tally, reader: Reader, piece: Piece) -> Tally:
@@ -301,11 +437,12 @@ def _added(tally: Tally, reader: Reader, piece: Piece) -> Tally:
 
 
 def _read_elsewhere(path: str, origin: Origin) -> Change:
-    """Mark an overflow file as read, since the result that names it holds its text."""
+    """Mark an overflow file or a pasted text as read, since the record that names it holds its text."""
+    is_paste = origin.kind == FileKind.HISTORY
     return Change(
         file=path,
         origin=Origin(
-            kind=FileKind.OVERFLOW,
+            kind=FileKind.PASTE if is_paste else FileKind.OVERFLOW,
             session=origin.session,
             project_directory=origin.project_directory,
             is_document=True,
@@ -317,6 +454,15 @@ def _read_elsewhere(path: str, origin: Origin) -> Change:
 
 def _whole(shape: Shape) -> Mark:
     return Mark(device=shape.device, inode=shape.inode, size=shape.size, modified=shape.modified)
+
+
+def _decode(checkpoint: bytes) -> Checkpoint:
+    """Read a checkpoint; one that is damaged says that nothing was read."""
+    try:
+        return _DECODE(checkpoint)
+    except msgspec.MsgspecError:
+        log.warning("a checkpoint is damaged, so that its file is read again")
+        return Checkpoint(mark=Mark())
 
 
 _ENCODE = msgspec.json.Encoder().encode

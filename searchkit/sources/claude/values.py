@@ -14,6 +14,9 @@ LARGEST_COUNT = 1 << 53
 LATEST_MILLISECONDS = 253_402_214_399_999
 # Characters of an id. Sessions and agents have files named after them, whose names are no longer anywhere.
 MOST_ID = 255
+# Characters of a path that are repeated for everything below it: without a limit, a key of a megabyte above a thousand
+# numbers would make a gigabyte of text.
+MOST_PATH = 1000
 # Leaves that identify rather than say something, left out where all strings of a value are gathered.
 MUTE_KEYS = frozenset(
     {
@@ -76,15 +79,15 @@ def synthetic_uuid(*identity: str | None) -> str:
 
 
 def leaves(value: object) -> Iterator[tuple[str, object]]:
-    """Yield the path and value of everything that is no container, in order, at any depth."""
+    """Yield the path and value of everything that is no container, in order, at any depth; long paths are cut."""
     stack: list[tuple[str, object]] = [("", value)]
     while stack:
         path, item = stack.pop()
         if isinstance(item, dict):
-            prefix = path + "." if path else ""
+            prefix = path[:MOST_PATH] + "." if path else ""
             stack.extend((prefix + key, inner) for key, inner in reversed(item.items()))
         elif isinstance(item, list):
-            prefix = path + "." if path else ""
+            prefix = path[:MOST_PATH] + "." if path else ""
             stack.extend((f"{prefix}{i}", item[i]) for i in range(len(item) - 1, -1, -1))
         else:
             yield path, item

@@ -1,5 +1,6 @@
 // Copies texts, and says at the button whether it did.
 
+import { isId, oneLine, stripped } from "./harmless.js";
 import { lastPart } from "./paths.js";
 
 const SHOWN_MS = 1_400;
@@ -16,13 +17,13 @@ export async function copied(button, coming) {
 export function citation({ title, project, timestamp, uuid }) {
     const name = lastPart(project);
     const about = [title ?? "Session without a title", name, timestamp?.slice(0, 16).replace("T", " ")];
-    return `${about.filter(Boolean).join(", ")} (searchkit show ${uuid})`;
+    return oneLine(about.filter(Boolean).join(", ")) + (isId(uuid) ? ` (searchkit show ${uuid})` : "");
 }
 
 async function isCopied(coming) {
     let text = null;
     try {
-        text = await coming;
+        text = stripped(await coming);
         await navigator.clipboard.writeText(text);
         return true;
     } catch {

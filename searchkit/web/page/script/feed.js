@@ -1,5 +1,10 @@
 // Asks the process that serves the page.
 
+import { another, token } from "./token.js";
+
+// The status of a request without a token, or with a wrong one.
+const REFUSED = 401;
+
 /** What the process says when it cannot answer, in sentences for people. */
 export class Refusal extends Error {
     constructor(message, hint, status) {
@@ -13,7 +18,7 @@ export class Refusal extends Error {
 export async function ask(path, parameters = {}, signal = undefined) {
     const given = Object.entries(parameters).filter(([, value]) => value !== undefined && value !== "");
     const address = given.length ? `${path}?${new URLSearchParams(given)}` : path;
-    const response = await reached(address, signal);
+    const response = await admitted(address, signal);
     const answer = await response.json().catch(() => ({}));
     if (response.ok) return answer;
     const { message = `the process answered ${response.status}`, hint = "" } = answer.error ?? {};
@@ -25,9 +30,26 @@ export function isGivenUp(error) {
     return error.name === "AbortError";
 }
 
-async function reached(address, signal) {
+/** Ask with the token; where the process refuses it, it is a new one, and another tab may know its token. */
+async function admitted(address, signal) {
+    const known = await token();
+    const response = known && (await reached(address, signal, known));
+    if (response && response.status !== REFUSED) return response;
+    const newer = known && (await another(known));
+    if (newer) return reached(address, signal, newer);
+    throw new Refusal(
+        known
+            ? "The process that opened this page is gone, and another one does not know the page."
+            : "This page was opened without a token, so the process tells it nothing.",
+        "Run this, and go on in the page that it opens: searchkit serve --open",
+        REFUSED,
+    );
+}
+
+async function reached(address, signal, bearer) {
     try {
-        return await fetch(address, { signal, headers: { Accept: "application/json" } });
+        const headers = { Accept: "application/json", Authorization: `Bearer ${bearer}` };
+        return await fetch(address, { signal, headers, credentials: "omit" });
     } catch (error) {
         if (isGivenUp(error)) throw error;
         throw new Refusal(

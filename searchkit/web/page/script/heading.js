@@ -44,9 +44,15 @@ export function heading(reading, place) {
         reading.abandoned
             ? el("p", { class: "note" }, "This way was left: the conversation later went on another way.")
             : null,
+        withoutPictures(reading),
         reading.strays.length ? strays(reading, place) : null,
         reading.branches.filter((branch) => branch.row === null).map((branch) => branchNote(branch, place)),
     );
+}
+
+/** Make the note that pictures cannot be read now, where they cannot. */
+export function withoutPictures({ without_pictures: why }) {
+    return why ? el("p", { class: "note" }, `Pictures are not shown: ${why}.`) : null;
 }
 
 /** Make the line that tells of another way. */

@@ -14,6 +14,9 @@ const EXAMPLES = [
     ['"exact words" -without', "a phrase, without a word"],
 ];
 
+// It takes longer to tell than sessions, and hardly changes: a page asks for it once.
+let retention = null;
+
 /** Fill an element with the newest sessions and a few examples. */
 export async function recentSessions(element, retype, addressOf) {
     try {
@@ -37,6 +40,8 @@ export async function recentSessions(element, retype, addressOf) {
                 ),
             ),
         );
+        // Filled later, and unseen where something else is shown by then.
+        const note = el("div", { id: "deletion" });
         fill(
             element,
             el("h2", {}, "Latest sessions"),
@@ -55,8 +60,22 @@ export async function recentSessions(element, retype, addressOf) {
                     ),
                 ),
             ),
+            note,
         );
+        showDeletion(note);
     } catch (error) {
         fill(element, refused(error));
     }
+}
+
+/** Say what Claude Code will delete; nothing where transcripts are kept for long, or nobody can tell. */
+async function showDeletion(element) {
+    retention ??= ask("/v1/status").then((status) => status.retention);
+    const found = await retention.catch(() => (retention = null));
+    if (!found || found.is_calm) return;
+    fill(
+        element,
+        el("h2", {}, "Transcripts that are deleted"),
+        found.sentences.map((sentence) => el("p", { class: "note" }, oneLine(sentence))),
+    );
 }

@@ -53,10 +53,10 @@ function content(row, number, context) {
 
 function said(row, context) {
     const body = row.kind === "thinking" ? thinking(row) : row.kind === "tool_call" ? call(row) : text(row);
-    const agent = row.agent
-        ? link(ofReading(row.agent.first, context.place), { class: "agent" }, `Open subagent: ${agentName(row.agent)}`)
-        : null;
-    return [head(row, context), body, row.cut ? rest(row, body, context) : null, agent];
+    const agents = (row.agents ?? []).map((agent) =>
+        link(ofReading(agent.first, context.place), { class: "agent" }, `Open subagent: ${agentName(agent)}`),
+    );
+    return [head(row, context), body, row.cut ? rest(row, body, context) : null, ...agents];
 }
 
 function head(row, { reading }) {

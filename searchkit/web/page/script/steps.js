@@ -3,6 +3,7 @@
 import { button, el, fill } from "./dom.js";
 import { count } from "./times.js";
 import { refused } from "./refused.js";
+import { withoutPictures } from "./heading.js";
 
 /** Make the row of folded steps; `said` shows what each of them says. */
 export function stepsRow(row, number, context, said) {
@@ -39,7 +40,7 @@ export function stepsRow(row, number, context, said) {
             );
             done += found.rows.length;
             const left = found.rows.length ? found.total - done : 0;
-            fill(below, left > 0 ? button(`${count(left)} more`, more, { class: "quiet" }) : null);
+            fill(below, withoutPictures(found), left > 0 ? button(`${count(left)} more`, more, { class: "quiet" }) : null);
         } catch (error) {
             below.querySelector(".error")?.remove();
             below.append(refused(error));

@@ -112,7 +112,9 @@ function node(line, x, y, textX, place) {
     const label = `${who}${oneLine(said)}` || (way.session ? "goes on in another session" : "no text");
     const short = label.length > LABEL_CHARACTERS ? `${label.slice(0, LABEL_CHARACTERS)}\u2026` : label;
     const target = turn?.uuid ?? way.session;
-    const steps = turn?.steps ? `${turn.steps} ${turn.steps === 1 ? "step" : "steps"}` : "";
+    const done = turn?.steps ? `${turn.steps} ${turn.steps === 1 ? "step" : "steps"}` : "";
+    const before = turn?.left_out ? `${turn.left_out} turns before this are left out` : "";
+    const steps = [done, before].filter(Boolean).join(", ");
     const drawn = [
         turn?.compacted ? svg("path", { class: "compacted", d: `M${x - 8} ${y - LINE / 2} h16` }) : null,
         way.agent
