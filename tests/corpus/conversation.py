@@ -304,7 +304,7 @@ class Conversation:
                 values = block["input"]
                 values["description"], word = self.planting(kind, values["description"])
             # Leaf by leaf as RULES spell it; equality is all that the ledger wants of it.
-            text = "\n".join(f"{key}: {value}" for key, value in block["input"].items())
+            text = "\n".join(f"{key}: {value}" for key, value in block["input"].items()) or block["name"]
         fields = {"message": {**message, "content": [block]}, **extra}
         record = self.record("assistant", fields, parent, is_said=False)
         if text:

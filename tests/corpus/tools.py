@@ -176,7 +176,7 @@ def ask(conversation: Conversation) -> Use:
 
 
 def plan_mode(conversation: Conversation) -> Use:
-    """Return a call without any input: it makes no tool_call part."""
+    """Return a call without any input: its part is its name."""
     done = "Entered plan mode. You should now focus on exploring the codebase."
     return Use("EnterPlanMode", {}, done, done, {"message": done})
 
