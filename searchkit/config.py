@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 
-from searchkit import where
+from searchkit.system import paths
 
 DEFAULT_ROOT = "~/.claude"
 
@@ -39,14 +39,14 @@ def resolve(
     The file is `searchkit/config.toml` in the user's configuration directory, with the keys
     `roots` (a list of paths), `index` (a path) and `model` (a name or a path).
     """
-    file = where.configured(environment)
+    file = paths.configured(environment)
     chosen = _roots(roots, environment, file)
     return Settings(
-        roots=tuple(Path(where.absolute(path, environment)) for path in chosen or [DEFAULT_ROOT]),
-        index=Path(where.index_directory(index, environment, file)),
+        roots=tuple(Path(paths.absolute(path, environment)) for path in chosen or [DEFAULT_ROOT]),
+        index=Path(paths.index_directory(index, environment, file)),
         are_roots_chosen=bool(chosen),
         model=str(model or environment.get("SEARCHKIT_MODEL") or file.get("model") or ""),
-        models=Path(where.user_directory("data", environment)) / "searchkit-models",
+        models=Path(paths.user_directory("data", environment)) / "searchkit-models",
     )
 
 

@@ -12,9 +12,12 @@ from typing import TYPE_CHECKING, Self, TypeVar
 
 from msgspec.structs import replace
 
-from searchkit import channels, config, ids, respell
+from searchkit import config
 from searchkit.backends.base import Order, Reach
-from searchkit.backends.embedded import EmbeddedBackend, layout
+from searchkit.backends.local import EmbeddedBackend, layout
+from searchkit.context.types import DEFAULT_TOKENS
+from searchkit.conversation import lookup
+from searchkit.embed.models import Models
 from searchkit.errors import (
     IndexBusy,
     IndexDamaged,
@@ -26,24 +29,22 @@ from searchkit.errors import (
     SourceSilent,
     UsageError,
 )
-from searchkit.models import Models
-from searchkit.packs import DEFAULT_TOKENS
-from searchkit.patience import Patience
-from searchkit.query import understood
-from searchkit.questions import Condition, Filter, Mode, Query, narrowed, one_of
-from searchkit.recipe import RECIPE, Recipe, trusting
-from searchkit.results import Answer, Status
-from searchkit.retention import Retention
-from searchkit.retrieve import retrieve
-from searchkit.types import Behind, Counts, Figures, Finding, Grouping, Session
+from searchkit.query.parse import understood
+from searchkit.query.types import Condition, Filter, Mode, Query, narrowed, one_of
+from searchkit.search import channels, respell
+from searchkit.search.pipeline import retrieve
+from searchkit.search.types import Answer, Status
+from searchkit.search.weights import RECIPE, Recipe, trusting
+from searchkit.system.deadlines import Patience
+from searchkit.types import Behind, Counts, Figures, Finding, Grouping, Retention, Session
 
 if TYPE_CHECKING:
     from searchkit.backends.base import Backend, Values
-    from searchkit.conversations import Conversation, Outline, Thread
+    from searchkit.context.types import Pack
+    from searchkit.conversation.resume import Resumption
+    from searchkit.conversation.types import Conversation, Outline, Thread
     from searchkit.embed.base import Embedder
-    from searchkit.ingest import Progress, Summary
-    from searchkit.packs import Pack
-    from searchkit.resume import Resumption
+    from searchkit.indexing.ingest import Progress, Summary
     from searchkit.sources.claude.source import Survey
 
 
@@ -101,9 +102,9 @@ class Engine:
         with_vectors: bool = False,
     ) -> "Summary":
         """Bring the index up to date with the roots, and with vectors where they are wanted and can be made."""
-        from searchkit.backends.embedded.catalog import READ_BY
-        from searchkit.backends.embedded.opening import open_to_write
-        from searchkit.ingest import ingest
+        from searchkit.backends.local.catalog.store import READ_BY
+        from searchkit.backends.local.open import open_to_write
+        from searchkit.indexing.ingest import ingest
         from searchkit.sources.claude import ClaudeSource
 
         roots = self.roots
@@ -124,8 +125,8 @@ class Engine:
 
         Only a model that the index has vectors of already is used: another is changed over to by `index`.
         """
-        from searchkit.backends.embedded.opening import open_to_write
-        from searchkit.embedding import SMALL_BATCH_PARTS, embed
+        from searchkit.backends.local.open import open_to_write
+        from searchkit.indexing.embed_parts import SMALL_BATCH_PARTS, embed
 
         model, reader = self.embedder(), self._open()
         reader.adopt(model.identity)
@@ -142,7 +143,7 @@ class Engine:
         with_vectors: bool = False,
     ) -> "Iterator[Summary]":
         """Bring the index up to date now and whenever something below the roots changes, until interrupted."""
-        from searchkit.watch import changes_below
+        from searchkit.indexing.watch import changes_below
 
         for _ in changes_below(self.roots):
             yield self.index(on_progress, on_wait, with_vectors=with_vectors)
@@ -199,7 +200,7 @@ class Engine:
         reranker: str = "",
     ) -> "Pack":
         """Pack what another agent should know, within so many tokens; sessions may be left out by beginnings of ids."""
-        from searchkit.context import pack
+        from searchkit.context.pack import pack
 
         query = understood(words, filters)
         if not all(without):
@@ -214,11 +215,11 @@ class Engine:
 
     def messages(self, beginning: str) -> list[str]:
         """Return the ids of messages that begin with a text, some of them where there are many."""
-        return self._open().beginning(beginning, ids.MOST_MEANT + 1)
+        return self._open().beginning(beginning, lookup.MOST_MEANT + 1)
 
     def thread(self, uuid: str) -> "Thread":
         """Return the whole conversation around a record, without texts; the record is meant as in `show`."""
-        from searchkit.thread import thread
+        from searchkit.conversation.thread import thread
 
         found = thread(self._open(), self._meant(uuid))
         assert found is not None
@@ -232,7 +233,7 @@ class Engine:
         The record is meant by its uuid or its beginning; the id of a session, or a title, means the
         first thing that was said in it.
         """
-        from searchkit.showing import conversation
+        from searchkit.conversation.show import conversation
 
         found = conversation(self._open(), self._meant(uuid), before, after, is_full, with_agents)
         assert found is not None
@@ -240,7 +241,7 @@ class Engine:
 
     def outline(self, session: str, is_full: bool = False) -> "Outline":
         """Return a session, turn by turn, with its branches and agents; of very many turns the first and the last."""
-        from searchkit.outline import outline
+        from searchkit.conversation.outline import outline
 
         found = outline(self._open(), session, is_full)
         if found is None:
@@ -249,8 +250,8 @@ class Engine:
 
     def resumption(self, session: Session) -> "Resumption":
         """Say what stands in the way of reopening a session, and what is worth knowing before."""
-        from searchkit.interrupted import is_interrupted
-        from searchkit.resume import Resumption
+        from searchkit.conversation.interrupted import is_interrupted
+        from searchkit.conversation.resume import Resumption
 
         backend = self._open()
         facts = backend.facts(session.id, ("forked-from", "worktree"))
@@ -269,12 +270,14 @@ class Engine:
         meant = self._meant(uuid)
         return self._open().links([meant])[meant].places[0].session
 
-    def session_meant(self, asked: str, hint: str = "sessions() lists them", listed: ids.List = ids.named) -> Session:
+    def session_meant(
+        self, asked: str, hint: str = "sessions() lists them", listed: lookup.List = lookup.named
+    ) -> Session:
         """Return the session that an id, its beginning, or a message of it means; raises where none or several are.
 
         The error then has this hint, or lists those that could be meant.
         """
-        return ids.session(self._open(), asked, hint, listed)
+        return lookup.session(self._open(), asked, hint, listed)
 
     def homes(self, uuids: Sequence[str]) -> Mapping[str, str | None]:
         """Return the sessions that messages with these ids are of; a missing one is left out."""
@@ -352,7 +355,7 @@ class Engine:
 
     def prune(self, sessions: Sequence[str], wait: bool = True) -> None:
         """Forget sessions: what only they hold is gone from the index and from the disk."""
-        from searchkit.backends.embedded.opening import open_to_write
+        from searchkit.backends.local.open import open_to_write
 
         self.close()
         with open_to_write(self.settings.index, wait) as backend:
@@ -381,17 +384,17 @@ class Engine:
             self._reader = None
 
     def _survey(self) -> "Survey":
-        from searchkit.sources.claude import ClaudeSource, policy
+        from searchkit.sources.claude import ClaudeSource, retention_settings
 
-        roots, seen, now = self.roots, self._open().checkpoints(), policy.now()
+        roots, seen, now = self.roots, self._open().checkpoints(), retention_settings.now()
         return _LOOKS.call(" and ".join(map(str, roots)), lambda: ClaudeSource(roots).survey(seen, now))
 
     def _with_vectors(
         self, backend: EmbeddedBackend, summary: "Summary", on_progress: "Callable[[Progress], None] | None"
     ) -> "Summary":
         """Embed what has no vector; that there is no model stops nothing."""
-        from searchkit.embedding import embed
-        from searchkit.ingest import Progress
+        from searchkit.indexing.embed_parts import embed
+        from searchkit.indexing.ingest import Progress
 
         def report(done: int, left: int) -> None:
             if on_progress is not None:
@@ -413,7 +416,7 @@ class Engine:
 
     def _meant(self, uuid: str) -> str:
         """Find the record that an id or its beginning means, or say which could be."""
-        return ids.message(self._open(), uuid, "searchkit search shows ids; give more of one")
+        return lookup.message(self._open(), uuid, "searchkit search shows ids; give more of one")
 
     def _open(self) -> EmbeddedBackend:
         if self._reader is None:
@@ -432,7 +435,7 @@ class Engine:
 
     def _migrate(self, wait: bool = True) -> None:
         """Bring an index of an older format up to date, with the words that are searched."""
-        from searchkit.backends.embedded.opening import open_to_write
+        from searchkit.backends.local.open import open_to_write
 
         with open_to_write(self.settings.index, wait) as backend:
             backend.settle()

@@ -5,10 +5,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from searchkit.backends.base import Backend, Stored
-from searchkit.parts import split
-from searchkit.query import understand
-from searchkit.questions import Condition, Filter
+from searchkit.query.parse import understand
+from searchkit.query.types import Condition, Filter
 from searchkit.sources.claude import ClaudeSource
+from searchkit.sources.parts import split
 from searchkit.types import Change, Fact, Link, Record, Session
 
 SESSION = "11111111-1111-4111-8111-111111111111"

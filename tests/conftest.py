@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from searchkit import cli
 from searchkit.backends.base import Backend
-from searchkit.backends.embedded import EmbeddedBackend, open_to_write
-from searchkit.ingest import ingest
+from searchkit.backends.local import EmbeddedBackend, open_to_write
+from searchkit.cli import main
+from searchkit.indexing.ingest import ingest
 from searchkit.sources.claude import ClaudeSource
 from tests.running import Answer, Run
 from tests.transcript import Home
@@ -57,7 +57,7 @@ def run(home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pyt
     def run_command(*arguments: str) -> Answer:
         monkeypatch.setattr(sys, "argv", ["searchkit", *arguments])
         with pytest.raises(SystemExit) as left:
-            cli.main()
+            main.main()
         printed = capsys.readouterr()
         return Answer(int(left.value.code or 0), printed.out, printed.err)
 

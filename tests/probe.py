@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from searchkit import Engine
-from searchkit.results import Result
+from searchkit.search.types import Result
 from searchkit.types import Kind
 from tests.answers import SESSION
 from tests.transcript import Home, Record, Transcript

@@ -135,7 +135,7 @@ def _command(name: str, directory: Path) -> list[str]:
 
 
 def _write_program(path: Path, name: str, runs: Path) -> None:
-    python = shlex.join([sys.executable, "-m", "searchkit.start"])
+    python = shlex.join([sys.executable, "-m", "searchkit.__main__"])
     lines = [
         "#!/bin/sh",
         f'if [ -n "$_SEARCHKIT_COMPLETE" ] || [ "$1" = completion ]; then exec {python} "$@"; fi',

@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import NDArray
 from safetensors.numpy import save_file
 
-from searchkit.embed import weights
+from searchkit.embed.minilm import weights
 
 PACKAGE = "small_model"
 WIDTH, INNER, HEADS, LAYERS, WORDS, PLACES = 32, 64, 4, 2, 30_522, 512

@@ -10,10 +10,10 @@ import click
 import pytest
 
 from searchkit import Engine
-from searchkit.render import answer, answer_json
+from searchkit.render import answer_json, search
 from searchkit.render.excerpt import marked
 from searchkit.render.wrapped import columns, cut, wrapped
-from searchkit.results import Passage
+from searchkit.search.types import Passage
 from tests.answers import OTHER, SESSION
 from tests.probe import searched
 from tests.running import Run
@@ -64,7 +64,7 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
 def shown(engine: Engine, words: str, width: int, is_explained: bool = False) -> list[str]:
     """Return the lines that a terminal of that width would get, with their colours."""
     found = engine.search(words, facets=("kind", "project"))
-    return [*answer.answer(found, width, NOW, is_explained), *answer.facets(found, width)]
+    return [*search.answer(found, width, NOW, is_explained), *search.facets(found, width)]
 
 
 @pytest.mark.parametrize("width", [80, 120])

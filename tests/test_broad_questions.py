@@ -8,12 +8,14 @@ from typing import Any
 import pytest
 
 from searchkit.backends.base import Backend
-from searchkit.backends.embedded import forms, marking, matching
-from searchkit.backends.embedded import sessions as telling
-from searchkit.backends.embedded.marking import marks
-from searchkit.backends.embedded.matching import MOST_CHUNKS, looked_at
-from searchkit.query import understand
-from searchkit.questions import MOST_BROAD_SCANS, MOST_SCANS, Match, Query, Term, is_broad, is_scan
+from searchkit.backends.local.catalog import sessions as telling
+from searchkit.backends.local.words import highlight
+from searchkit.backends.local.words import query as matching
+from searchkit.backends.local.words.highlight import marks
+from searchkit.backends.local.words.query import MOST_CHUNKS, looked_at
+from searchkit.query.parse import understand
+from searchkit.query.types import MOST_BROAD_SCANS, MOST_SCANS, Match, Query, Term, is_broad, is_scan
+from searchkit.text import forms
 from tests.answers import SESSION, found
 from tests.running import Run
 from tests.transcript import Home
@@ -171,7 +173,7 @@ def test_letters_take_one_look_at_a_text(monkeypatch: pytest.MonkeyPatch) -> Non
     """Issue 15: asking for every letter does not look at every word."""
     text = " ".join(f"{one}{number}" for number in range(1_000) for one in ("lantern", "attic", "kitchen"))
     looks: list[str] = []
-    monkeypatch.setattr(marking, "stem", counted(forms.stem, looks))
+    monkeypatch.setattr(highlight, "stem", counted(forms.stem, looks))
 
     assert [] == marks(understand(" ".join(LETTERS)), text)
 
@@ -182,13 +184,13 @@ def test_places_of_a_text_that_are_looked_at_are_bounded(monkeypatch: pytest.Mon
     """Issue 15: words that many others begin with are not looked for in all of a long text; long words are."""
     text = "silver rival tiger " * 10_000 + "lantern"
     looks: list[str] = []
-    monkeypatch.setattr(marking, "stem", counted(forms.stem, looks))
+    monkeypatch.setattr(highlight, "stem", counted(forms.stem, looks))
 
     found = marks(understand("si ri ti lantern"), text)
 
     assert (len(text) - 7, len(text)) in found
     # Each place is the beginning of a word, or of a part of a name.
-    assert len(looks) <= 2 * marking.MOST_PLACES + 10
+    assert len(looks) <= 2 * highlight.MOST_PLACES + 10
 
 
 def test_comparisons_with_misspelt_words_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -198,13 +200,13 @@ def test_comparisons_with_misspelt_words_are_bounded(monkeypatch: pytest.MonkeyP
     text = " ".join(["lantren", *(f"zzq{number:04}" for number in range(2_000)), *near])
     compared: list[str] = []
     # It is symmetric, and the word of the text comes first.
-    difference = counted(marking._difference, compared)
-    monkeypatch.setattr(marking, "_difference", lambda one, other: difference(other, one))
+    difference = counted(highlight._difference, compared)
+    monkeypatch.setattr(highlight, "_difference", lambda one, other: difference(other, one))
     words = [f"lanter{one}~" for one in "nslt"] + [f"lan{one}ern~" for one in "tlnr"]
 
     assert (0, 7) in marks(understand(" ".join(words)), text)
 
-    assert len(compared) <= marking.MOST_COMPARED
+    assert len(compared) <= highlight.MOST_COMPARED
     assert not any("zzq" in one for one in compared)
 
 

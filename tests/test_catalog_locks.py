@@ -5,9 +5,9 @@ import sys
 from contextlib import closing
 from pathlib import Path
 
-from searchkit.backends.embedded import EmbeddedBackend, open_to_write
-from searchkit.backends.embedded.layout import CATALOG
-from searchkit.ingest import ingest
+from searchkit.backends.local import EmbeddedBackend, open_to_write
+from searchkit.backends.local.layout import CATALOG
+from searchkit.indexing.ingest import ingest
 from searchkit.sources.claude import ClaudeSource
 from tests.answers import SESSION
 from tests.transcript import Home
@@ -24,7 +24,7 @@ OPENED_BY_PYTHON = """
 import sys
 opened = []
 sys.addaudithook(lambda event, arguments: opened.append(str(arguments[0])) if event == "open" else None)
-from searchkit import cli
+from searchkit.cli import main as cli
 index, root = sys.argv[1:]
 lines = ("index --no-vectors", "search lantern", "status", "doctor", "sessions", "stats", "prune --gone --yes",
          "index --rebuild --no-vectors", "index --no-vectors")

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from searchkit.packs import Place, Quotation
+from searchkit.context.types import Place, Quotation
 from searchkit.render import context as render
 from tests.answers import OTHER, SESSION
 from tests.probe import searched

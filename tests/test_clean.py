@@ -2,8 +2,8 @@
 
 import pytest
 
-from searchkit.clean import clean
-from searchkit.parts import digest, split
+from searchkit.sources.parts import digest, split
+from searchkit.text.clean import clean
 from searchkit.types import Block, Kind, Record, Role
 
 CASES = [

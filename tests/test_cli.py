@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from searchkit import Engine, config
-from searchkit.backends.embedded import layout
-from searchkit.backends.embedded.lock import writing
+from searchkit.backends.local import layout
+from searchkit.backends.local.lock import writing
 from tests.running import Run
 from tests.transcript import Home
 
@@ -383,7 +383,7 @@ def test_watch_follows_what_is_written(home: Home, run: Run, tmp_path: Path) -> 
     transcript = home.session(SESSION)
     transcript.prompt("find the slow query")
     with subprocess.Popen(
-        [sys.executable, "-m", "searchkit.cli", "index", "--watch"], stderr=subprocess.PIPE
+        [sys.executable, "-m", "searchkit.cli.main", "index", "--watch"], stderr=subprocess.PIPE
     ) as watcher:
         try:
             assert watcher.stderr is not None
@@ -403,7 +403,7 @@ def test_closed_pipe_is_no_error(home: Home, run: Run) -> None:
     for number in range(300):
         transcript.prompt(f"find the slow query {number} " + "x" * 200)
     run("index")
-    command = [sys.executable, "-m", "searchkit.cli", "search", "slow", "--limit", "300"]
+    command = [sys.executable, "-m", "searchkit.cli.main", "search", "slow", "--limit", "300"]
 
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as searching:
         assert searching.stdout is not None

@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from searchkit import Engine, tokens
-from searchkit.packs import Pack
+from searchkit import Engine
+from searchkit.context.types import Pack
 from searchkit.render import context as render
 from searchkit.render import context_json
+from searchkit.text import tokens
 from tests.answers import OTHER, SESSION, THIRD
 from tests.probe import searched
 from tests.running import Run

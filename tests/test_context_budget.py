@@ -6,10 +6,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from searchkit import Engine, tokens
+from searchkit import Engine
+from searchkit.context.types import Pack
 from searchkit.errors import UsageError
-from searchkit.packs import Pack
 from searchkit.render import context as render
+from searchkit.text import tokens
 from tests.test_docs import SAMPLE
 
 # Rare and common words of the sample, names of files, and parts of other things.

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from searchkit.packs import Excerpt, Place, Quotation
+from searchkit.context.types import Excerpt, Place, Quotation
 from searchkit.render import context as render
 from tests.answers import OTHER, SESSION
 from tests.probe import searched

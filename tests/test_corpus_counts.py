@@ -11,7 +11,7 @@ import orjson
 import pytest
 
 from searchkit import Engine
-from searchkit.ingest import Summary
+from searchkit.indexing.ingest import Summary
 from tests.corpus.build import build
 from tests.corpus.expected import differences
 from tests.corpus.found import found_thread

@@ -161,7 +161,9 @@ def test_agents_have_callers_where_a_file_tells(files: list[File], threads: list
     """Callers are calls that start agents; some agents have none, and sessions never do."""
     agents = [sample for sample in threads if {"agent", "nested"} & set(sample["situations"])]
     callers = {sample["caller"] for sample in agents}
-    starters = {uuid for file in files for uuid in file.records if calls(file.records[uuid]) in ("Task", "Agent", "Workflow")}
+    starters = {
+        uuid for file in files for uuid in file.records if calls(file.records[uuid]) in ("Task", "Agent", "Workflow")
+    }
 
     assert None in callers
     assert len(callers) > LEAST

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from searchkit.backends.base import Backend
-from searchkit.sources.claude.records import Memory, Reader
+from searchkit.sources.claude.reader import Memory, Reader
 from searchkit.types import Change, Origin
 from tests.answers import SESSION, found, link_of, problems_of, read, records_of, spoken, texts
 from tests.running import Run

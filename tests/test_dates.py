@@ -8,8 +8,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from searchkit import dates
-from searchkit.questions import Period, Span
+from searchkit.query import dates
+from searchkit.query.types import Period, Span
 
 PARIS = ZoneInfo("Europe/Paris")
 SAO_PAULO = ZoneInfo("America/Sao_Paulo")

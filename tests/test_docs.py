@@ -7,9 +7,9 @@ from pathlib import Path
 import click
 import pytest
 
-from searchkit.cli import COMMANDS, cli
+from searchkit.cli.main import COMMANDS, cli
 from searchkit.engine import Engine
-from searchkit.render import answer
+from searchkit.render import search
 
 ROOT = Path(__file__).parent.parent
 SAMPLE = ROOT / "searchkit" / "sample"
@@ -25,7 +25,7 @@ def test_readme_shows_what_is_printed(tmp_path: Path) -> None:
 
     with Engine(tmp_path / "index", [SAMPLE]) as engine:
         engine.index()
-        lines = answer.answer(engine.search(words, int(limit)), 100, time.time())
+        lines = search.answer(engine.search(words, int(limit)), 100, time.time())
         printed = re.sub(r"\x1b\[\d+m", "", "\n".join(lines)).rstrip()
 
     assert _AGE.sub("AGO", output) == _AGE.sub("AGO", printed)
@@ -44,7 +44,7 @@ def test_every_command_is_documented(name: str) -> None:
 
 def test_every_command_can_be_run() -> None:
     """Every module of commands that makes a command is one that the command line knows."""
-    modules = (ROOT / "searchkit" / "commands").glob("*.py")
+    modules = (ROOT / "searchkit" / "cli" / "commands").glob("*.py")
     made = [path.stem for path in modules if "@click.command" in path.read_text(encoding="utf-8")]
 
     assert list(COMMANDS) == sorted(made)

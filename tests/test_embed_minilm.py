@@ -9,13 +9,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from searchkit.embed import minilm, weights
-from searchkit.embed.arithmetic import Floats
-from searchkit.embed.bert import encoder
-from searchkit.embed.minilm import MiniLM
-from searchkit.embed.running import NICENESS, Encoder, step_back
-from searchkit.embed.samples import SAMPLES
-from searchkit.embed.tokens import Tokens
+from searchkit.embed.minilm import model as minilm
+from searchkit.embed.minilm import weights
+from searchkit.embed.minilm.arithmetic import Floats
+from searchkit.embed.minilm.graph import encoder
+from searchkit.embed.minilm.model import MiniLM
+from searchkit.embed.minilm.run import NICENESS, Encoder, step_back
+from searchkit.embed.minilm.samples import SAMPLES
+from searchkit.embed.tokenize import Tokens
 from searchkit.errors import ModelDamaged
 
 HEAVY = ("torch", "transformers", "sentence_transformers")
@@ -36,7 +37,7 @@ def model(directory: Path) -> MiniLM:
 def test_default_model_loads_no_pytorch(model: MiniLM, directory: Path, tmp_path: Path) -> None:
     """Neither making the model ready nor embedding with it loads PyTorch or its libraries."""
     program = (
-        "import sys; from pathlib import Path; from searchkit.embed.choose import choose\n"
+        "import sys; from pathlib import Path; from searchkit.embed.load import choose\n"
         "choose('', Path(sys.argv[1])).embed(['find the slow query'])\n"
         f"print([name for name in sys.modules if name in {HEAVY}])"
     )
@@ -49,7 +50,7 @@ def test_default_model_loads_no_pytorch(model: MiniLM, directory: Path, tmp_path
 
 def test_runtime_reports_to_nobody(tmp_path: Path) -> None:
     """Opening onnxruntime leaves no name for the machine in the home directory, nor anything to be sent."""
-    program = "import searchkit.embed.running, onnxruntime"
+    program = "import searchkit.embed.minilm.run, onnxruntime"
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("ORT_", "XDG_", "CI"))}
 
     subprocess.run([sys.executable, "-c", program], env=kept | {"HOME": str(tmp_path)}, check=True)
@@ -60,7 +61,7 @@ def test_runtime_reports_to_nobody(tmp_path: Path) -> None:
 def test_importing_the_choice_loads_no_runtime() -> None:
     """Whoever only may need an embedder waits for none of their libraries."""
     program = (
-        "import sys, searchkit.embed.choose\n"
+        "import sys, searchkit.embed.load\n"
         f"print([name for name in sys.modules if name in {(*HEAVY, 'onnxruntime', 'tokenizers')}])"
     )
 

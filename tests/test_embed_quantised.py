@@ -5,12 +5,12 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from searchkit.embed.arithmetic import Array, Dense, Floats
-from searchkit.embed.bert import INPUT
-from searchkit.embed.onnx import Graph
-from searchkit.embed.quantised import Bytes
-from searchkit.embed.ranges import SPARE, Observing, Range, ranges
-from searchkit.embed.running import Encoder
+from searchkit.embed.minilm.arithmetic import Array, Dense, Floats
+from searchkit.embed.minilm.graph import INPUT
+from searchkit.embed.minilm.int8 import Bytes
+from searchkit.embed.minilm.onnx import Graph
+from searchkit.embed.minilm.ranges import SPARE, Observing, Range, ranges
+from searchkit.embed.minilm.run import Encoder
 
 TOKENS, WIDTH, OUT = 200, 64, 48
 NUMBERS = np.random.default_rng(7)

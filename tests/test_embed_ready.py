@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from safetensors.numpy import save_file
 
-from searchkit.embed import ready, weights
-from searchkit.embed.minilm import NAME, MiniLM
+from searchkit.embed.minilm import build, weights
+from searchkit.embed.minilm.model import NAME, MiniLM
 from searchkit.errors import ModelDamaged, ModelMissing
 from tests import small_model
 
@@ -108,7 +108,9 @@ def test_processes_at_once_do_not_harm_each_other(model: Path, directory: Path) 
     """Several processes that need the model at the same moment all get it, and one file is left."""
     program = (
         "import sys; sys.path.insert(0, sys.argv[1])\n"
-        "from pathlib import Path; from searchkit.embed import weights; from searchkit.embed.minilm import MiniLM\n"
+        "from pathlib import Path\n"
+        "from searchkit.embed.minilm import weights\n"
+        "from searchkit.embed.minilm.model import MiniLM\n"
         f"weights.PACKAGE = {small_model.PACKAGE!r}\n"
         f"print(MiniLM(Path(sys.argv[2])).embed({TEXTS!r}).tobytes().hex())"
     )
@@ -137,7 +139,7 @@ def test_model_that_suffers_from_bytes_is_run_in_floats(
 ) -> None:
     """When quantising costs more than is allowed, the model is run as it is, which is said and recorded."""
     quantised = MiniLM(directory / "bytes")
-    monkeypatch.setattr(ready, "LEAST_COSINE", 1.01)
+    monkeypatch.setattr(build, "LEAST_COSINE", 1.01)
 
     exact = MiniLM(directory / "floats")
 

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tokenizers import Tokenizer
 
-from searchkit.embed import weights
-from searchkit.embed.batches import BATCH_TOKENS, CHOICE_ROWS, batches
-from searchkit.embed.tokens import Tokens, encodable
+from searchkit.embed.minilm import weights
+from searchkit.embed.minilm.batches import BATCH_TOKENS, CHOICE_ROWS, batches
+from searchkit.embed.tokenize import Tokens, encodable
 
 MAX_TOKENS = 16
 WORDS = ["hello", "unbelievably", "getUserName", "ünïcödé", "读progress文件", "x" * 150, "😀", "...", "\n\n", "1e-9"]

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from searchkit.embed.base import Vectors
-from searchkit.embed.choose import choose
 from searchkit.embed.exhaustion import within_memory
 from searchkit.embed.fake import FakeEmbedder
-from searchkit.embed.families import Prefixes, prefixes
-from searchkit.embed.weights import packaged
+from searchkit.embed.load import choose
+from searchkit.embed.minilm.weights import packaged
+from searchkit.embed.prompts import Prefixes, prefixes
 from searchkit.errors import ModelDamaged, ModelMissing, ModelTooLarge
 
 BGE = "Represent this sentence for searching relevant passages: "

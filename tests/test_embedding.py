@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from searchkit import embedding
-from searchkit.backends.embedded import EmbeddedBackend
+from searchkit.backends.local import EmbeddedBackend
 from searchkit.embed.base import Vectors
 from searchkit.embed.fake import FakeEmbedder
-from searchkit.questions import Condition
+from searchkit.indexing import embed_parts
+from searchkit.query.types import Condition
 from searchkit.types import Record
 from tests.contract.small import A, B, C, record, told, transcript
 
@@ -48,10 +48,10 @@ def said(before: int, number: int, session: str) -> Record:
 
 def test_text_is_embedded_once_in_any_batch(backend: EmbeddedBackend, monkeypatch: pytest.MonkeyPatch) -> None:
     """A text that many parts have is embedded for one of them, and the others have the same vector."""
-    monkeypatch.setattr(embedding, "BATCH_PARTS", 7)
+    monkeypatch.setattr(embed_parts, "BATCH_PARTS", 7)
     embedder = Listening()
 
-    done = embedding.embed(backend, embedder)
+    done = embed_parts.embed(backend, embedder)
 
     assert (30, sorted(TEXTS)) == (done, sorted(embedder.heard))
     assert (30, 0) == ((reach := backend.covered()).searchable, reach.pending)
@@ -61,10 +61,10 @@ def test_text_is_embedded_once_in_any_batch(backend: EmbeddedBackend, monkeypatc
 
 def test_text_is_embedded_once_in_any_run(backend: EmbeddedBackend) -> None:
     """What comes later and was said before is not embedded again."""
-    embedding.embed(backend, FakeEmbedder())
+    embed_parts.embed(backend, FakeEmbedder())
     told(backend, transcript("a-later", said(30, 5, A), record(50, 11, "something new")))
     embedder = Listening()
 
-    done = embedding.embed(backend, embedder)
+    done = embed_parts.embed(backend, embedder)
 
     assert (2, ["something new"]) == (done, embedder.heard)

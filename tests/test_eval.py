@@ -6,8 +6,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from searchkit.labelled import Labelled
-from searchkit.score import Answered, measure, rows
+from searchkit.search.labelled import Labelled
+from searchkit.search.score import Answered, measure, rows
 from tests.running import Run
 from tests.transcript import Home
 

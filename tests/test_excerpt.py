@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from searchkit.render.excerpt import excerpt
 from searchkit.render.wrapped import columns, cut
-from searchkit.results import Passage
+from searchkit.search.types import Passage
 
 
 def passage(text: str) -> Passage:

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from searchkit.backends.embedded import EmbeddedBackend, layout
-from searchkit.backends.embedded.catalog import Catalog
+from searchkit.backends.local import EmbeddedBackend, layout
+from searchkit.backends.local.catalog.store import Catalog
 from tests.answers import OTHER, SESSION
 from tests.running import Run
 from tests.transcript import Home

@@ -12,14 +12,14 @@ from pathlib import Path
 
 import pytest
 
-from searchkit.resident import client, place
+from searchkit.server import address, client
 from tests.running import Answer
 from tests.transcript import Home
 
 SESSION = "11111111-1111-4111-8111-111111111111"
 START_SECONDS = 60.0
 SHORT_ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{}"
-SLOW = ("click", "msgspec", "orjson", "pathlib", "typing", "searchkit.engine", "searchkit.cli")
+SLOW = ("click", "msgspec", "orjson", "pathlib", "typing", "searchkit.engine", "searchkit.cli.main")
 COMMANDS = (
     ["search", "zebra"],
     ["search", "zebra", "--explain", "--facets", "kind,project"],
@@ -65,7 +65,7 @@ class Shell:
     def type(self, *arguments: str, **variables: str) -> Answer:
         """Run a command as it is typed, in a process of its own."""
         done = subprocess.run(
-            [sys.executable, "-m", "searchkit.start", *arguments],
+            [sys.executable, "-m", "searchkit.__main__", *arguments],
             capture_output=True,
             check=False,
             env={**self.variables, **variables},
@@ -180,7 +180,7 @@ def test_no_process_is_started_without_an_index(shell: Shell, tmp_path: Path) ->
 def test_process_that_does_not_answer_is_done_without(shell: Shell, answer: bytes | None) -> None:
     """One that dies, answers by halves or hangs is given up, which is told on stderr."""
     with socket.socket(socket.AF_UNIX) as listening:
-        listening.bind(place.socket_path(str(shell.index)))
+        listening.bind(address.socket_path(str(shell.index)))
         listening.listen()
 
         def serve() -> None:
@@ -219,7 +219,7 @@ def test_client_imports_nothing_slow(served: Shell) -> None:
     """Whoever is answered by the process waits for no library, neither of ours nor of others."""
     program = (
         "import sys; sys.argv = ['searchkit', 'search', 'zebra']\n"
-        "from searchkit import start\n"
+        "from searchkit import __main__ as start\n"
         "try: start.main()\n"
         f"finally: print([name for name in {SLOW} if name in sys.modules], file=sys.stderr)"
     )

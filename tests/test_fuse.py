@@ -4,12 +4,12 @@ import msgspec
 import pytest
 
 from searchkit.backends.base import Hit
-from searchkit.features import feature
-from searchkit.fuse import Meant, fuse, meaning, weight_of
-from searchkit.query import understand
-from searchkit.questions import Period, Query, Span
-from searchkit.recipe import RECIPE, trusting
-from searchkit.results import Ranked
+from searchkit.indexing.features import feature
+from searchkit.query.parse import understand
+from searchkit.query.types import Period, Query, Span
+from searchkit.search.fuse import Meant, fuse, meaning, weight_of
+from searchkit.search.types import Ranked
+from searchkit.search.weights import RECIPE, trusting
 from searchkit.types import Kind
 
 RED = Query(text="why was the build red")

@@ -13,19 +13,20 @@ import click
 import orjson
 import pytest
 
-from searchkit import Engine, gate
+from searchkit import Engine
 from searchkit.mcp.caller import Caller, left_out
+from searchkit.text import sanitize
 from tests.hostile_history import EVIL, HIDING, harm
 from tests.shells import SHELLS, has
 from tests.test_paging import on_terminal
 from tests.transcript import Home
 
-PACKAGE = Path(gate.__file__).parent
+PACKAGE = Path(sanitize.__file__).parent.parent
 MODULES = sorted(path for path in PACKAGE.rglob("*.py") if "sample" not in path.relative_to(PACKAGE).parts)
-HIDDEN = re.compile(f"[{gate.HIDDEN}]")
+HIDDEN = re.compile(f"[{sanitize.HIDDEN}]")
 # What makes a text fit for a shell, HTML or a URL, by module; and who may do so for paths that the user named.
 GATES = {"shlex": {"quote", "join"}, "html": {"escape"}, "urllib.parse": {"quote", "quote_plus"}}
-OWN_PATHS = {"backends/embedded/catalog.py", "private.py"}
+OWN_PATHS = {"backends/local/catalog/store.py", "system/files.py"}
 PEOPLE_NEED = [
     "👩‍👩‍👧‍👦",
     "❤️‍🔥 and ☎︎",
@@ -80,7 +81,7 @@ def test_page_has_the_same_list() -> None:
 @pytest.mark.parametrize("text", PEOPLE_NEED)
 def test_what_people_write_stays(text: str) -> None:
     """Joined pictures, Persian and Hindi are spelt with characters that show nothing."""
-    assert text == gate.safe(text)
+    assert text == sanitize.safe(text)
 
 
 @pytest.mark.parametrize(
@@ -89,14 +90,14 @@ def test_what_people_write_stays(text: str) -> None:
 )
 def test_same_characters_carry_nothing_elsewhere(text: str) -> None:
     """In a row, or between letters that need none, they would be a message to a program."""
-    assert len(gate.safe(text)) < len(text)
-    assert [] == HIDDEN.findall(gate.safe(text).replace("🎉\u200d🎉", ""))
+    assert len(sanitize.safe(text)) < len(text)
+    assert [] == HIDDEN.findall(sanitize.safe(text).replace("🎉\u200d🎉", ""))
 
 
 @pytest.mark.parametrize("text", [EVIL, HIDING, *PEOPLE_NEED, "".join(map(chr, range(0x300)))])
 def test_json_is_read_back_as_it_was(text: str) -> None:
     """All that is hidden is escaped, and every parser has the same text of it."""
-    written = gate.escaped(orjson.dumps({text: text}).decode())
+    written = sanitize.escaped(orjson.dumps({text: text}).decode())
 
     assert [] == harm(written)
     assert {text: text} == json.loads(written) == orjson.loads(written)
@@ -106,7 +107,7 @@ def test_line_leaves_with_colours_alone() -> None:
     """Of what commands a terminal only the colours that we write get through."""
     line = f"\x1b[31mred\x1b[0m \x1b[8mhidden\x1b[2J {EVIL}"
 
-    left = gate.printed(line)
+    left = sanitize.printed(line)
 
     assert left.startswith("\x1b[31mred\x1b[0m [8mhidden[2J ")
     assert [] == harm(left.replace("\x1b[31m", "").replace("\x1b[0m", ""))
@@ -119,7 +120,7 @@ def test_colours_of_ours_get_through(colour: str | None, is_bold: bool | None, i
     """Whatever lines are marked up with stays."""
     line = click.style("said", fg=colour, bold=is_bold, dim=is_dim)
 
-    assert line == gate.printed(line)
+    assert line == sanitize.printed(line)
 
 
 @pytest.mark.parametrize("shell", SHELLS)
@@ -128,7 +129,7 @@ def test_every_shell_reads_the_same_words(tmp_path: Path, shell: str, word: str)
     """`shlex` quotes for POSIX shells: in fish a backslash before a quote ran what followed."""
     if not has(shell):
         pytest.skip(f"there is no {shell} here")
-    line = gate.command_line("printf", "%s", word)
+    line = sanitize.command_line("printf", "%s", word)
     assert line
 
     said = subprocess.run([shell, "-c", line], cwd=tmp_path, capture_output=True, text=True, check=True).stdout
@@ -140,9 +141,9 @@ def test_every_shell_reads_the_same_words(tmp_path: Path, shell: str, word: str)
 @pytest.mark.parametrize("word", ["a\nb", "a\tb", "a\rb", "a\x1bb", "a\u200bb", "a\u202eb", "a\U000e0041"])
 def test_what_cannot_be_typed_is_in_no_command(word: str) -> None:
     """Pasted, it would reach the terminal before the shell."""
-    assert gate.command_line("claude", word) is None
-    assert [] == gate.words([word], is_quoting=True)
-    assert gate.file_name(word) is None
+    assert sanitize.command_line("claude", word) is None
+    assert [] == sanitize.words([word], is_quoting=True)
+    assert sanitize.file_name(word) is None
 
 
 def test_shell_is_offered_words() -> None:
@@ -162,15 +163,15 @@ def test_shell_is_offered_words() -> None:
         *(f"a{sign}b" for sign in "$`;&|()<>'\"*?[]{}!\\^,"),
     ]
 
-    assert fine == gate.words([*fine, *fine, *wrong], is_quoting=True)
-    assert fine == gate.words([*fine, "a b", *wrong])
-    assert ["a b c"] == gate.words(["a b c"], is_quoting=True)
+    assert fine == sanitize.words([*fine, *fine, *wrong], is_quoting=True)
+    assert fine == sanitize.words([*fine, "a b", *wrong])
+    assert ["a b c"] == sanitize.words(["a b c"], is_quoting=True)
 
 
 def test_names_of_files_lead_nowhere() -> None:
     """A name is one part of a path, and one that every file system takes."""
-    assert "a b.jsonl" == gate.file_name("a b.jsonl")
-    assert [None] * 7 == [gate.file_name(one) for one in ("", ".", "..", "../x", "a\\b", "a\0b", "é" * 128)]
+    assert "a b.jsonl" == sanitize.file_name("a b.jsonl")
+    assert [None] * 7 == [sanitize.file_name(one) for one in ("", ".", "..", "../x", "a\\b", "a\0b", "é" * 128)]
 
 
 def test_id_with_a_zero_byte_leads_nowhere(tmp_path: Path) -> None:
@@ -205,7 +206,7 @@ def test_nothing_goes_around_the_gate() -> None:
         for name in _used(ast.parse(module.read_bytes()))
     }
 
-    assert {one for one in around if one.split()[0] not in {"gate.py", *OWN_PATHS}} == set()
+    assert {one for one in around if one.split()[0] not in {"text/sanitize.py", *OWN_PATHS}} == set()
 
 
 def _used(tree: ast.AST) -> Iterator[str]:

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from searchkit import Engine
-from searchkit.backends.digest import digest
-from searchkit.backends.embedded import EmbeddedBackend, layout, open_to_write
-from searchkit.backends.embedded.seals import broken
+from searchkit.backends.fingerprint import digest
+from searchkit.backends.local import EmbeddedBackend, layout, open_to_write
+from searchkit.backends.local.catalog.checksums import broken
 from tests.answers import OTHER, SESSION
 from tests.running import Run
 from tests.transcript import Home

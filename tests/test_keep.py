@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from searchkit.sources.claude.policy import longer
+from searchkit.sources.claude.retention_settings import longer
 from tests.running import Run
 from tests.transcript import Home
 

@@ -4,8 +4,8 @@ import unicodedata
 
 import pytest
 
-from searchkit.language import LOOKED_AT_CHARS, language_of
-from searchkit.parts import digest, split
+from searchkit.sources.parts import digest, split
+from searchkit.text.language import LOOKED_AT_CHARS, language_of
 from searchkit.types import Block, Kind, Language, Record, Role
 
 SENTENCES = [

@@ -3,8 +3,8 @@
 from collections.abc import Callable
 
 from searchkit.backends.base import Backend
-from searchkit.conversations import Break, Folded, Said
-from searchkit.leafing import agent_id, first_record, leaf, page, steps_in, told, unfolded
+from searchkit.conversation.pages import agent_id, first_record, leaf, page, steps_in, told, unfolded
+from searchkit.conversation.types import Break, Folded, Said
 from tests.transcript import Home, tool_id
 
 SESSION = "44444444-4444-4444-8444-444444444444"

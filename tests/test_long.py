@@ -8,12 +8,12 @@ from functools import partial
 
 import pytest
 
-from searchkit.backends.embedded import EmbeddedBackend, open_to_write
-from searchkit.ingest import ingest
-from searchkit.interrupted import is_interrupted
-from searchkit.leafing import leaf
-from searchkit.outline import outline
-from searchkit.showing import conversation
+from searchkit.backends.local import EmbeddedBackend, open_to_write
+from searchkit.conversation.interrupted import is_interrupted
+from searchkit.conversation.outline import outline
+from searchkit.conversation.pages import leaf
+from searchkit.conversation.show import conversation
+from searchkit.indexing.ingest import ingest
 from searchkit.sources.claude import ClaudeSource
 from tests.corpus.long import SESSION, Long, write_long
 from tests.running import Run

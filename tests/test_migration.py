@@ -12,7 +12,7 @@ import orjson
 import pytest
 
 from searchkit import Engine
-from searchkit.backends.embedded import layout, migrate
+from searchkit.backends.local import layout, migrate
 from tests.older import FIRST, FORKED, SECOND, write
 
 CATALOGS = sorted((Path(__file__).parent / "data" / "catalogs").glob("*.sql"))

@@ -16,10 +16,10 @@ from typing import Any
 import pytest
 
 from searchkit.embed import safety
-from searchkit.embed.choose import choose
-from searchkit.embed.judge import CrossEncoder
-from searchkit.embed.opening import is_path
-from searchkit.embed.weights import packaged
+from searchkit.embed.cross_encoder import CrossEncoder
+from searchkit.embed.load import choose
+from searchkit.embed.minilm.weights import packaged
+from searchkit.embed.model_files import is_path
 from searchkit.errors import ModelDamaged, ModelMissing, ModelUnsafe
 
 NAME = "mira/mine"
@@ -211,7 +211,7 @@ def test_model_is_fetched_without_programs_and_pickles(tmp_path: Path, model: Pa
     (model / "pytorch_model.bin").write_bytes(b"\x80\x04.")
     (model / "onnx").mkdir()
     (model / "onnx" / "config.json").write_text("{}", encoding="utf-8")
-    program = "from searchkit.embed.choose import choose\nfrom pathlib import Path\n"
+    program = "from searchkit.embed.load import choose\nfrom pathlib import Path\n"
     program += f"print(choose({NAME!r}, Path()).identity.dimension)"
     command = [sys.executable, "-W", "ignore", "-c", program]
 

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterator, Sequence
 
 from searchkit.backends.base import Backend
-from searchkit.conversations import Outline, Reason, Strand, Turn
-from searchkit.outline import outline
+from searchkit.conversation.outline import outline
+from searchkit.conversation.types import Outline, Reason, Strand, Turn
 from tests.transcript import Home, tool_id
 
 SESSION = "11111111-1111-4111-8111-111111111111"

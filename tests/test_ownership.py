@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from searchkit.embed import cache
+from searchkit.embed.minilm import cache
 from tests.answers import SESSION
 from tests.running import Run
 from tests.transcript import Home

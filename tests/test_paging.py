@@ -32,7 +32,7 @@ def on_terminal(*arguments: str, **environment: str) -> str:
     outer, inner = pty.openpty()
     fcntl.ioctl(inner, termios.TIOCSWINSZ, struct.pack("HHHH", LINES, COLUMNS, 0, 0))
     variables = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "COLUMNS", "LINES")}
-    command = [sys.executable, "-m", "searchkit.cli", *arguments]
+    command = [sys.executable, "-m", "searchkit.cli.main", *arguments]
     process = subprocess.Popen(
         command,
         stdin=inner,
@@ -99,7 +99,7 @@ def test_pager_that_has_seen_enough(indexed: str) -> None:
 def test_pipes_are_never_paged(indexed: str) -> None:
     """A program that reads the output gets it, without colours, and nothing is loaded for what it does not see."""
     program = (
-        f"import sys; from searchkit import cli; sys.argv = ['searchkit', 'show', '{indexed}']\n"
+        f"import sys; from searchkit.cli import main as cli; sys.argv = ['searchkit', 'show', '{indexed}']\n"
         "try: cli.main()\n"
         "finally: print([name for name in ('pygments', 'subprocess') if name in sys.modules], file=sys.stderr)"
     )

@@ -2,7 +2,7 @@
 
 import re
 
-from searchkit.passage import cut
+from searchkit.search.snippets import cut
 
 
 def _marks(text: str, *words: str) -> list[tuple[int, int]]:

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from searchkit.errors import SourceSilent
-from searchkit.patience import Patience
+from searchkit.system.deadlines import Patience
 
 SECONDS = 0.2
 # Far more than anything takes, also on a busy machine.

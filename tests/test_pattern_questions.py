@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from searchkit import Engine
-from searchkit.backends.embedded import backend, checking
+from searchkit.backends.local import backend
+from searchkit.backends.local.words import checking
 from tests.answers import OTHER, SESSION
 from tests.probe import every, searched, texts
 from tests.transcript import Home

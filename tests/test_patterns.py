@@ -3,8 +3,8 @@
 import pytest
 
 from searchkit import Engine
-from searchkit.backends.embedded.patterns import pieces, spans_words
-from searchkit.backends.embedded.running import is_match, is_runnable
+from searchkit.backends.local.words.regex import pieces, spans_words
+from searchkit.backends.local.words.running import is_match, is_runnable
 from tests.transcript import Home
 
 SESSION = "11111111-1111-4111-8111-111111111111"

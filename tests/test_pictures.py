@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from searchkit.sources.claude.pictures import Picture, pictures, records_with_pictures
+from searchkit.sources.claude.images import Picture, pictures, records_with_pictures
 from tests.resident.residence import SECONDS_FOR_ANYTHING
 from tests.transcript import Home
 
@@ -72,7 +72,7 @@ def test_pipe_is_no_transcript(home: Home) -> None:
     os.mkfifo(pipe)
 
     done = in_another_process(
-        "from searchkit.sources.claude.pictures import pictures, records_with_pictures",
+        "from searchkit.sources.claude.images import pictures, records_with_pictures",
         f"print(records_with_pictures({str(pipe)!r}), pictures({str(pipe)!r}, 'x'))",
     )
 
@@ -88,7 +88,7 @@ def test_transcript_that_shrinks_while_it_is_read(home: Home) -> None:
 
     done = in_another_process(
         "import os",
-        "from searchkit.sources.claude.pictures import _records",
+        "from searchkit.sources.claude.images import _records",
         f"records = _records({str(told.path)!r})",
         "first = next(records)['uuid']",
         f"os.truncate({str(told.path)!r}, 0)",
@@ -104,7 +104,7 @@ def test_line_past_the_limit_is_left_out(home: Home, monkeypatch: pytest.MonkeyP
     before = told.prompt([shown()])
     told.prompt([{"type": "text", "text": "x" * 10_000}, shown()])
     after = told.prompt([shown()])
-    monkeypatch.setattr("searchkit.sources.claude.pictures.MOST_LINE_BYTES", 3_000)
+    monkeypatch.setattr("searchkit.sources.claude.images.MOST_LINE_BYTES", 3_000)
 
     assert {before["uuid"]: 1, after["uuid"]: 1} == records_with_pictures(str(told.path))
 

@@ -4,15 +4,15 @@ import time
 
 import pytest
 
-from searchkit.parts import digest
 from searchkit.render import calls, diff, fences
+from searchkit.render.code import LANGUAGES, MOST_CHARACTERS, spans
 from searchkit.render.document import Code, Command, Diff, Piece, Prose, Row
 from searchkit.render.gaps import gap
-from searchkit.render.highlight import LANGUAGES, MOST_CHARACTERS, spans
 from searchkit.render.rows import broken, middle_cut, sliced, source_lines
 from searchkit.render.wording import short
 from searchkit.render.wrapped import columns
-from searchkit.sources.claude.values import written_out
+from searchkit.sources.claude.json_values import written_out
+from searchkit.sources.parts import digest
 from searchkit.types import Field, Kind, Part, Role
 
 HOUR = 3_600_000

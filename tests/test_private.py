@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from searchkit.errors import NotPrivate
-from searchkit.private import check_owned, open_private, read_private, write_private
+from searchkit.system.files import check_owned, open_private, read_private, write_private
 
 NOBODY = 65_534
 
@@ -221,7 +221,7 @@ def test_paths_may_be_strings(own: Path, call: Callable[[Path], object]) -> None
 
 def test_importing_it_imports_almost_nothing() -> None:
     """The client of the resident process imports it before every command."""
-    code = "import sys; before = set(sys.modules); import searchkit.private; print(*(set(sys.modules) - before))"
+    code = "import sys; before = set(sys.modules); import searchkit.system.files; print(*(set(sys.modules) - before))"
     done = subprocess.run(
         [sys.executable, "-P", "-c", code],
         capture_output=True,
@@ -230,4 +230,6 @@ def test_importing_it_imports_almost_nothing() -> None:
         env={**os.environ, "PYTHONPATH": str(Path(__file__).parent.parent)},
     )
 
-    assert {"searchkit", "searchkit.errors", "searchkit.private"} == set(done.stdout.split()) - {"errno"}
+    assert {"searchkit", "searchkit.errors", "searchkit.system", "searchkit.system.files"} == set(
+        done.stdout.split()
+    ) - {"errno"}

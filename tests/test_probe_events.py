@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from searchkit.questions import Condition, Filter
+from searchkit.query.types import Condition, Filter
 from searchkit.types import Kind
 from tests.answers import SESSION
 from tests.probe import Line, Probed, every, marker, only, searched, state, write_lines

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from searchkit.backends.embedded.lock import writing
-from searchkit.questions import FILTERS
+from searchkit.backends.local.lock import writing
+from searchkit.query.types import FILTERS
 from tests.answers import OTHER, SESSION, THIRD
 from tests.probe import searched
 from tests.running import Run

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 import pytest
 
 from searchkit import Engine
-from searchkit.clean import clean
-from searchkit.results import Passage
+from searchkit.search.types import Passage
+from searchkit.text.clean import clean
 from tests.answers import SESSION
 from tests.probe import every, searched, texts
 from tests.transcript import Home

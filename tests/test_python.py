@@ -7,7 +7,7 @@ import pytest
 
 from searchkit import Engine
 from searchkit.errors import UsageError
-from searchkit.query import understand
+from searchkit.query.parse import understand
 from tests.running import Run
 
 PAGE = Path(__file__).parent.parent / "docs" / "python.md"

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from searchkit import dates, query
-from searchkit.clean import clean
 from searchkit.errors import UsageError
-from searchkit.questions import Clause, Condition, Filter, Match, Period, Query, Span, Term
+from searchkit.query import dates, parse
+from searchkit.query.types import Clause, Condition, Filter, Match, Period, Query, Span, Term
+from searchkit.text.clean import clean
 from searchkit.types import Kind, Language
 
 NOW = datetime(2026, 4, 15, 14, 30, tzinfo=ZoneInfo("Europe/Paris"))
@@ -164,8 +164,8 @@ def test_options_are_read_as_filters_are(text: str, filters: list[Filter]) -> No
     pairs = re.findall(r"(-?)(\w+):(\"[^\"]+\"|“[^”]+”|\S+)", text.replace("NOT ", "-"))
     options = [(name, sign + value.strip('"“”?')) for sign, name, value in pairs]
 
-    assert ask(text).condition == query.understand("", now=NOW, filters=options).condition
-    assert ask(text).condition == query.understand(text, now=NOW, filters=options).condition
+    assert ask(text).condition == parse.understand("", now=NOW, filters=options).condition
+    assert ask(text).condition == parse.understand(text, now=NOW, filters=options).condition
     assert filters == list(ask(text).condition.filters)
 
 
@@ -210,7 +210,7 @@ def test_filter_that_makes_no_sense_is_words(text: str, note: str) -> None:
 def test_option_that_makes_no_sense_is_an_error(name: str, value: str, message: str) -> None:
     """An option with a wrong value is refused with what would be right, and a hint."""
     with pytest.raises(UsageError) as refused:
-        query.understand("words", now=NOW, filters=[(name, value)])
+        parse.understand("words", now=NOW, filters=[(name, value)])
 
     assert message == refused.value.message
     assert refused.value.hint
@@ -274,7 +274,7 @@ def test_pasted_text_without_signs_needs_no_note(text: str) -> None:
 @pytest.mark.parametrize("text", ["ld: cannot find -lssl", 'KeyError: "session"', "Error: tool:Bash failed after:7d"])
 def test_what_is_said_to_be_pasted_is_words(text: str) -> None:
     """A single line is all words where whoever asks knows that nobody typed it as a question."""
-    understood = query.understand(text, now=NOW, is_pasted=True)
+    understood = parse.understand(text, now=NOW, is_pasted=True)
 
     assert tuple(Clause(terms=(Term(text=word),)) for word in text.split()) == understood.clauses
     assert (Condition(), ()) == (understood.condition, understood.notes)
@@ -282,7 +282,7 @@ def test_what_is_said_to_be_pasted_is_words(text: str) -> None:
 
 def test_pasted_text_keeps_its_options() -> None:
     """Filters given as options hold for pasted text, too, and a final line end does not make it so."""
-    pasted = query.understand("one\ntwo", now=NOW, filters=[("kind", "prompt")])
+    pasted = parse.understand("one\ntwo", now=NOW, filters=[("kind", "prompt")])
 
     assert (Filter(name="kind", values=("prompt",)),) == pasted.condition.filters
     assert ["+phrase a b"] == [written(clause) for clause in ask('"a b"\n').clauses]
@@ -294,7 +294,7 @@ def test_conditions_are_written_as_json() -> None:
         "project:api project:web -kind:result after:2026-03-01 before:7d -before:2025 on:today -on:2026-03 -on:2026-01"
     )
 
-    assert query.filters(ask(text).condition) == {
+    assert parse.filters(ask(text).condition) == {
         "project": ["api", "web"],
         "-kind": ["tool_result"],
         "after": "2026-02-28T23:00:00.000Z",
@@ -306,10 +306,10 @@ def test_conditions_are_written_as_json() -> None:
             ["2025-12-31T23:00:00.000Z", "2026-01-31T23:00:00.000Z"],
         ],
     }
-    assert {"after": ["2025-12-31T23:00:00.000Z", "2026-02-28T23:00:00.000Z"]} == query.filters(
+    assert {"after": ["2025-12-31T23:00:00.000Z", "2026-02-28T23:00:00.000Z"]} == parse.filters(
         ask("after:2026 after:2026-03").condition
     )
-    assert {} == query.filters(Condition())
+    assert {} == parse.filters(Condition())
 
 
 PIECES = st.one_of(
@@ -341,7 +341,7 @@ def test_whatever_is_typed_is_understood(text: str) -> None:
     assert letters(typed) <= letters(everything(understood))
     assert understood.text.encode() is not None
     assert all(term.text.strip() for clause in understood.clauses for term in clause.terms)
-    assert isinstance(query.filters(understood.condition), dict)
+    assert isinstance(parse.filters(understood.condition), dict)
 
 
 # These keep the time that they name, not its letters.
@@ -362,7 +362,7 @@ def letters(text: str) -> set[str]:
 
 def ask(text: str) -> Query:
     """Understand a text without options."""
-    return query.understand(text, now=NOW)
+    return parse.understand(text, now=NOW)
 
 
 def written(clause: Clause) -> str:

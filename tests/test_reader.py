@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from searchkit import ingest as ingesting
 from searchkit.backends.base import Backend
-from searchkit.backends.digest import digest
-from searchkit.backends.embedded import EmbeddedBackend
+from searchkit.backends.fingerprint import digest
+from searchkit.backends.local import EmbeddedBackend
 from searchkit.backends.memory import MemoryBackend
-from searchkit.ingest import Summary, ingest
+from searchkit.indexing import ingest as ingesting
+from searchkit.indexing.ingest import Summary, ingest
 from searchkit.sources.claude import ClaudeSource
 from tests.contract.small import batch, record
 from tests.contract.small import transcript as change

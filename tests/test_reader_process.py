@@ -9,7 +9,7 @@ import time
 
 import msgspec
 
-from searchkit.reader import Request
+from searchkit.indexing.worker import Request
 from tests.transcript import Home
 
 SESSION = "11111111-1111-4111-8111-111111111111"
@@ -23,7 +23,7 @@ def test_answer_is_whole_though_the_process_was_stopped_while_writing_it(home: H
     """Ctrl-Z and fg cut no answer short, also where PYTHONUNBUFFERED makes stdout write what it can at once."""
     home.session(SESSION).prompt(LONG_TEXT)
     request = msgspec.msgpack.encode(Request(roots=[str(home.root)], seen={}, preparation=None))
-    command = [sys.executable, "-c", "from searchkit.reader import main; main()"]
+    command = [sys.executable, "-c", "from searchkit.indexing.worker import main; main()"]
     environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
 
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment) as process:

@@ -12,9 +12,10 @@ from typing import NamedTuple
 
 import pytest
 
-from searchkit import Engine, reader
-from searchkit.backends.embedded import backend as embedded_backend
-from searchkit.ingest import Progress
+from searchkit import Engine
+from searchkit.backends.local import backend as embedded_backend
+from searchkit.indexing import worker
+from searchkit.indexing.ingest import Progress
 from tests.answers import SESSION
 from tests.corpus.build import build
 from tests.transcript import Home
@@ -101,7 +102,7 @@ def test_readers_beside_a_writer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 def test_first_run_answers_before_it_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A search during a first run finds what was read by then, which are the newest sessions."""
     monkeypatch.setattr(embedded_backend, "COMMIT_SECONDS", 0.0)
-    monkeypatch.setattr(reader, "BATCH_CHANGES", 4)
+    monkeypatch.setattr(worker, "BATCH_CHANGES", 4)
     home = Home(tmp_path / "claude")
     sessions = [f"{number:08}-0000-4000-8000-000000000000" for number in range(24)]
     for age, session in enumerate(sessions):

@@ -5,12 +5,12 @@ import pytest
 
 from searchkit.backends.base import Hit
 from searchkit.errors import UsageError
-from searchkit.fuse import Meant, fuse
-from searchkit.query import understand
-from searchkit.questions import Period, Span
-from searchkit.rank import rank
-from searchkit.recipe import RECIPE, STEPS, Recipe, without
-from searchkit.results import Ranked
+from searchkit.query.parse import understand
+from searchkit.query.types import Period, Span
+from searchkit.search.fuse import Meant, fuse
+from searchkit.search.ranking import rank
+from searchkit.search.types import Ranked
+from searchkit.search.weights import RECIPE, STEPS, Recipe, without
 from searchkit.types import Kind
 
 QUESTION = "why getUserName failed"

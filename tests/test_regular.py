@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from searchkit.sources.regular import open_regular
+from searchkit.sources.files import open_regular
 from tests.resident.residence import SECONDS_FOR_ANYTHING, SESSION
 from tests.transcript import Home
 
@@ -45,7 +45,7 @@ def listening(path: Path) -> None:
 
 def run_searchkit(home: Home, index: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Run a command as a process of its own, which must end."""
-    command = [sys.executable, "-m", "searchkit.start", *arguments]
+    command = [sys.executable, "-m", "searchkit.__main__", *arguments]
     environment = {**os.environ, "SEARCHKIT_ROOTS": str(home.root), "SEARCHKIT_INDEX": str(index)}
     return subprocess.run(
         command,

@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from searchkit.gate import one_line, safe
-from searchkit.render.plain import NO_DATE, age, count, day, last_part, lasting, size, stamp
+from searchkit.text.format import NO_DATE, age, count, day, last_part, lasting, size, stamp
+from searchkit.text.sanitize import one_line, safe
 
 # The first and the last moment of the calendar, in milliseconds.
 FIRST = int(datetime.min.replace(tzinfo=UTC).timestamp() * 1000)

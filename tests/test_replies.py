@@ -8,11 +8,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from searchkit import Engine, meant, own
-from searchkit.backends.embedded import EmbeddedBackend
-from searchkit.query import understand
-from searchkit.rank import rank
-from searchkit.recipe import RECIPE, Recipe, without
+from searchkit import Engine
+from searchkit.backends.local import EmbeddedBackend
+from searchkit.query import own_output
+from searchkit.query.parse import understand
+from searchkit.search import semantic
+from searchkit.search.ranking import rank
+from searchkit.search.weights import RECIPE, Recipe, without
 from tests.transcript import Home
 
 SESSION = "11111111-1111-4111-8111-111111111111"
@@ -39,9 +41,9 @@ def backend(home: Home, tmp_path: Path) -> Iterator[EmbeddedBackend]:
 
 def found(backend: EmbeddedBackend, words: str, recipe: Recipe = RECIPE) -> set[str]:
     """Return what is found by words and by what stands behind them; nothing has a vector."""
-    query = own.without(understand(words, now=NOW))
+    query = own_output.without(understand(words, now=NOW))
     hits = rank(backend.keyword(query, 10).hits, query, recipe)
-    ranked = meant.ranked(backend, query, np.zeros(384, np.float32), hits, 10, recipe=recipe)
+    ranked = semantic.ranked(backend, query, np.zeros(384, np.float32), hits, 10, recipe=recipe)
     return {one.part.text for one in backend.stored([one.hit.key for one in ranked]) if one}
 
 

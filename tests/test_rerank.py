@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from searchkit.backends.base import Hit
-from searchkit.embed.weights import TOKENIZER, packaged
-from searchkit.rerank import rerank
-from searchkit.results import Ranked
+from searchkit.embed.minilm.weights import TOKENIZER, packaged
+from searchkit.search.rerank import rerank
+from searchkit.search.types import Ranked
 from searchkit.types import Kind
 from tests.running import Run
 from tests.transcript import Home

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from searchkit import Engine
-from searchkit.backends.embedded.layout import LAST_SEARCH
-from searchkit.commands.last import recall, remember
+from searchkit.backends.local.layout import LAST_SEARCH
+from searchkit.cli.last_results import recall, remember
 from searchkit.errors import UsageError
 from tests.running import Run
 from tests.transcript import Home

@@ -4,9 +4,9 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
-from searchkit.backends.embedded import EmbeddedBackend
-from searchkit.backends.embedded.layout import CATALOG
-from searchkit.backends.embedded.schema import LATE_INDEXES
+from searchkit.backends.local import EmbeddedBackend
+from searchkit.backends.local.catalog.schema import LATE_INDEXES
+from searchkit.backends.local.layout import CATALOG
 from tests.contract.small import batch, record, transcript
 
 

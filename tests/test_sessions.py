@@ -4,8 +4,8 @@ import time
 
 import pytest
 
-from searchkit.nearest import unknown
-from searchkit.questions import Condition, Filter
+from searchkit.query.suggestions import unknown
+from searchkit.query.types import Condition, Filter
 from searchkit.render import terminal
 from tests.running import Run
 from tests.transcript import Home

@@ -8,10 +8,10 @@ from msgspec.structs import replace
 
 from searchkit import Engine
 from searchkit.backends.base import Backend
-from searchkit.leafing import Reading, leaf
-from searchkit.resident.parameters import Given
-from searchkit.resident.transcripts import Unread
-from searchkit.web import feeds, reading
+from searchkit.conversation.pages import Reading, leaf
+from searchkit.server.parameters import Given
+from searchkit.server.transcripts import Unread
+from searchkit.web import conversation_api, feeds
 from searchkit.web.shelf import MOST_READINGS, Key, Shelf, size
 from tests.corpus.long import write_long
 from tests.running import Run
@@ -75,12 +75,12 @@ def test_reading_that_is_not_kept_is_answered_page_by_page(
     """Its moment stays the same as long as the session does, so that the page need not begin again."""
     written = write_long(home.root, 300)
     run("index")
-    monkeypatch.setattr(reading, "_shelf", Shelf(most_bytes=0))
+    monkeypatch.setattr(conversation_api, "_shelf", Shelf(most_bytes=0))
     address = feeds.FEEDS[0]
 
     def ask(*given: tuple[str, str]) -> Any:
         with Engine() as engine:
-            found = reading.reading(engine, Given(address.parameters, given), written.prompts[0])
+            found = conversation_api.reading(engine, Given(address.parameters, given), written.prompts[0])
             return found.read() if isinstance(found, Unread) else found
 
     whole = ask(("begin", "0"), ("count", "200"))

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from searchkit import Engine
+from searchkit.conversation.resume import command
 from searchkit.render.wording import Asked
-from searchkit.resume import command
 from searchkit.types import Heading
 from tests.shells import SHELLS, TAB, Shell, has
 from tests.transcript import Home

@@ -4,11 +4,11 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from searchkit.agents import MOST_DEPTH
 from searchkit.backends.base import Backend
-from searchkit.conversations import Break, Conversation, Entry, Folded, Inside, Reason, Said
+from searchkit.conversation.show import conversation
+from searchkit.conversation.subagents import MOST_DEPTH
+from searchkit.conversation.types import Break, Conversation, Entry, Folded, Inside, Reason, Said
 from searchkit.render.folded import folded
-from searchkit.showing import conversation
 from tests.transcript import Home, Record, tool_id
 
 SESSION = "11111111-1111-4111-8111-111111111111"

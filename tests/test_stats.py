@@ -4,8 +4,8 @@ import click
 import pytest
 
 from searchkit.render.bars import bar, bars, fitted, sparkline
-from searchkit.render.plain import amount
 from searchkit.render.wrapped import columns
+from searchkit.text.format import amount
 from tests.running import Run
 from tests.transcript import Home
 

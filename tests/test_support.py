@@ -3,8 +3,8 @@
 import pytest
 
 from searchkit.backends.base import Hit
-from searchkit.results import Ranked
-from searchkit.support import supported
+from searchkit.search.support import supported
+from searchkit.search.types import Ranked
 from searchkit.types import Kind
 
 

@@ -7,12 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from searchkit.backends.embedded import EmbeddedBackend, open_to_write, special, survey
-from searchkit.ingest import ingest
-from searchkit.interrupted import is_interrupted
-from searchkit.leafing import leaf, page
-from searchkit.outline import outline
-from searchkit.showing import conversation
+from searchkit.backends.local import EmbeddedBackend, open_to_write
+from searchkit.backends.local.catalog import long_threads, special
+from searchkit.conversation.interrupted import is_interrupted
+from searchkit.conversation.outline import outline
+from searchkit.conversation.pages import leaf, page
+from searchkit.conversation.show import conversation
+from searchkit.indexing.ingest import ingest
 from searchkit.sources.claude import ClaudeSource
 from tests.corpus.build import build
 from tests.corpus.long import SESSION, write_long
@@ -39,10 +40,10 @@ class Whole(EmbeddedBackend):
 @pytest.fixture
 def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Index:
     """Give a function that indexes a root; every conversation counts as long, and is read in small pieces."""
-    monkeypatch.setattr(survey, "FEW_RECORDS", 0)
+    monkeypatch.setattr(long_threads, "FEW_RECORDS", 0)
     monkeypatch.setattr(special, "MOST_SPECIAL_SHARE", 1.0)
-    monkeypatch.setattr(survey, "PIECE_LINES", 25)
-    monkeypatch.setattr(survey, "LEAST_GAP", 1)
+    monkeypatch.setattr(long_threads, "PIECE_LINES", 25)
+    monkeypatch.setattr(long_threads, "LEAST_GAP", 1)
 
     def update(root: Path) -> Path:
         with open_to_write(tmp_path / "index") as backend:

@@ -5,8 +5,8 @@ from collections.abc import Callable
 import pytest
 
 from searchkit.backends.base import Backend
-from searchkit.conversations import Reason, Thread
-from searchkit.thread import thread
+from searchkit.conversation.thread import thread
+from searchkit.conversation.types import Reason, Thread
 from tests.transcript import Home, Record, tool_id
 
 SESSION = "11111111-1111-4111-8111-111111111111"

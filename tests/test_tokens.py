@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from searchkit import tokens
+from searchkit.text import tokens
 
 # Counted once with o200k and cl100k (tiktoken 0.14) and with the tokenizer inside anthropic 0.38.
 MEASURED = json.loads((Path(__file__).parent / "data" / "token_counts.json").read_text(encoding="utf-8"))
@@ -86,7 +86,7 @@ def test_without_its_tokenizer_no_encoding_makes_more_either(sample: dict[str, s
 def test_counting_loads_no_model() -> None:
     """The tokenizer comes without torch and whatever else the package around it would import."""
     program = (
-        "import sys; from searchkit import tokens; early = 'tokenizers' in sys.modules; tokens.count('hello')\n"
+        "import sys; from searchkit.text import tokens; early = 'tokenizers' in sys.modules; tokens.count('hello')\n"
         "print(early, {'torch', 'transformers', 'sentence_transformers', 'numpy'} & set(sys.modules))"
     )
 

@@ -6,12 +6,12 @@ import pytest
 
 from searchkit import Engine
 from searchkit.backends.base import Hit
-from searchkit.backends.embedded.french import beginning, forms, unelided
-from searchkit.backends.embedded.marking import marks
-from searchkit.query import understand
-from searchkit.questions import Clause, Query, Term
-from searchkit.rank import rank
-from searchkit.tongue import is_in_english, is_in_french, word_count
+from searchkit.backends.local.words.highlight import marks
+from searchkit.query.parse import understand
+from searchkit.query.types import Clause, Query, Term
+from searchkit.search.ranking import rank
+from searchkit.text.french import beginning, forms, unelided
+from searchkit.text.tongue import is_in_english, is_in_french, word_count
 from searchkit.types import Kind
 from tests.transcript import Home
 

@@ -6,7 +6,7 @@ import click
 import orjson
 import pytest
 
-from searchkit.conversations import Agent, Outline, Strand, Turn, Work
+from searchkit.conversation.types import Agent, Outline, Strand, Turn, Work
 from searchkit.render import outline_json, tree
 from searchkit.render.screen import Screen
 from searchkit.render.wrapped import columns

@@ -11,7 +11,7 @@ from tests.transcript import Home
 SESSION = "11111111-1111-4111-8111-111111111111"
 OF_OUR_OWN = """
 import sys
-from searchkit import start
+from searchkit import __main__ as start
 sys.argv = ["searchkit", "search", "clock", "--mode", "hybrid"]
 try: start.main()
 finally: print("lancedb" in sys.modules, "urllib3" in sys.modules, file=sys.stderr)

@@ -13,10 +13,12 @@ import pytest
 from numpy.typing import NDArray
 
 from searchkit.backends.base import Vector
-from searchkit.backends.embedded import EmbeddedBackend, upkeep, vector
-from searchkit.backends.embedded.described import Description, rows
-from searchkit.backends.embedded.layout import VECTORS
-from searchkit.backends.embedded.vector import Vectors
+from searchkit.backends.local import EmbeddedBackend
+from searchkit.backends.local.layout import VECTORS
+from searchkit.backends.local.vectors import table as vector
+from searchkit.backends.local.vectors import upkeep
+from searchkit.backends.local.vectors.rows import Description, rows
+from searchkit.backends.local.vectors.table import Vectors
 from searchkit.errors import IndexDamaged, IndexModel
 from tests.contract.meant import OTHERS, WORDS, condition, embed, lacking, meaning, near
 from tests.contract.small import B, record, told, transcript, uuid

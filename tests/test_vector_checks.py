@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from searchkit.backends.base import Vector
-from searchkit.backends.embedded import EmbeddedBackend
-from searchkit.backends.embedded.described import descriptions, rows
-from searchkit.backends.embedded.layout import VECTORS
+from searchkit.backends.local import EmbeddedBackend
+from searchkit.backends.local.layout import VECTORS
+from searchkit.backends.local.vectors.rows import descriptions, rows
 from tests.contract.meant import WORDS, embed, meaning
 from tests.contract.small import record, told, transcript
 

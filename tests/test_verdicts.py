@@ -4,10 +4,10 @@ import re
 
 import pytest
 
-from searchkit import verdicts
-from searchkit.backends.embedded import checks
+from searchkit.backends.local.catalog import doctor
+from searchkit.render import verdicts
+from searchkit.render.verdicts import Verdict
 from searchkit.types import Finding
-from searchkit.verdicts import Verdict
 from tests.running import Run
 from tests.transcript import Home
 
@@ -55,12 +55,12 @@ def test_what_there_is_to_do_comes_first() -> None:
 
 def test_every_kind_that_is_looked_for_has_a_meaning_of_its_own() -> None:
     """Nothing of a transcript falls back to what is said of the unknown; the index has it where a rebuild mends it."""
-    kinds = [*checks._QUERIES, "cycle", "torn line", "unknown type", "unreadable", "not JSON"]
+    kinds = [*doctor._QUERIES, "cycle", "torn line", "unknown type", "unreadable", "not JSON"]
     unknown = verdicts.diagnosis("a kind of tomorrow")
 
     assert [] == [kind for kind in kinds if verdicts.diagnosis(kind) == unknown]
     assert Verdict.WORTH_KNOWING == unknown.verdict
-    assert {Verdict.ACT} == {verdicts.diagnosis(f"index: {kind}").verdict for kind in checks._HEALTH}
+    assert {Verdict.ACT} == {verdicts.diagnosis(f"index: {kind}").verdict for kind in doctor._HEALTH}
 
 
 def test_usual_things_are_fine(calm: Home, run: Run) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from searchkit.embed.weights import PACKAGE
+from searchkit.embed.minilm.weights import PACKAGE
 from tests.running import Answer, Run
 from tests.transcript import Home
 
@@ -36,7 +36,7 @@ def program(arguments: list[str], before: str = "", after: str = "") -> Answer:
     """Run a command in a process of its own, with something before and after it."""
     lines = (
         f"import sys; {before}",
-        "from searchkit import cli",
+        "from searchkit.cli import main as cli",
         f"sys.argv = ['searchkit', *{arguments}]",
         "try: cli.main()",
         f"finally: {after or 'pass'}",

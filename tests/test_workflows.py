@@ -6,9 +6,9 @@ from typing import Any
 import orjson
 import pytest
 
-from searchkit.agents import agents_of, started, strays
 from searchkit.backends.base import Backend
-from searchkit.outline import outline
+from searchkit.conversation.outline import outline
+from searchkit.conversation.subagents import agents_of, started, strays
 from tests.answers import SESSION, facts_of
 from tests.running import Run
 from tests.transcript import Home, Record, tool_id

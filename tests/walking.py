@@ -16,7 +16,7 @@ import click
 import orjson
 import pytest
 
-from searchkit import cli
+from searchkit.cli import main
 from tests.hostile_history import EVIL, FIXING, IDS, PROMPT, REOPENED, SESSION, Hostile, evil, marker
 from tests.running import Answer
 
@@ -91,8 +91,8 @@ class Typed(NamedTuple):
 
 def commands() -> dict[str, click.Command]:
     """Return every command that there is."""
-    context = click.Context(cli.cli)
-    found = {name: cli.cli.get_command(context, name) for name in cli.cli.list_commands(context)}
+    context = click.Context(main.cli)
+    found = {name: main.cli.get_command(context, name) for name in main.cli.list_commands(context)}
     return {name: command for name, command in found.items() if command is not None}
 
 
@@ -186,11 +186,11 @@ class Terminal:
             patch.setattr(sys, "stdout", out.file)
             patch.setattr(sys, "stderr", err.file)
             with pytest.raises(SystemExit) as left:
-                cli.main()
+                main.main()
             return int(left.value.code or 0)
 
     def _run_outside(self, arguments: list[str], out: "Printed", err: "Printed") -> int:
-        command = [sys.executable, "-m", "searchkit.cli", *arguments]
+        command = [sys.executable, "-m", "searchkit.cli.main", *arguments]
         with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out.file, stderr=err.file) as process:
             said = [text for option, texts in STAYING.items() if option in arguments for text in texts]
             ends_at = time.monotonic() + SECONDS_FOR_ANYTHING

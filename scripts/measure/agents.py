@@ -91,7 +91,7 @@ class Agent:
         """Start the server as an agent does."""
         self._began = time.perf_counter()
         script = Path(sys.executable).with_name("searchkit")
-        command = [str(script)] if os.access(script, os.X_OK) else [sys.executable, "-m", "searchkit.start"]
+        command = [str(script)] if os.access(script, os.X_OK) else [sys.executable, "-m", "searchkit.__main__"]
         self._process = subprocess.Popen(
             [*command, "mcp", "--index", index],
             stdin=subprocess.PIPE,

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from searchkit import __version__
-from searchkit.resident import client
-from searchkit.resident.forward import VARIABLES
+from searchkit.server import client
+from searchkit.server.forward import VARIABLES
 
 # Whoever gets no answer in this time has got none.
 PATIENCE_SECONDS = 120.0

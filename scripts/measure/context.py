@@ -71,7 +71,7 @@ def _questions(engine: "Engine") -> list[tuple[str, tuple[tuple[str, str], ...]]
 def _packed(engine: "Engine", words: str, filters: tuple[tuple[str, str], ...]) -> dict[str, Any] | None:
     """Pack once as asked for and once with twice the room; None where nothing is found."""
     from searchkit.render.context import markdown
-    from searchkit.tokens import count
+    from searchkit.text.tokens import count
 
     began = time.perf_counter()
     pack = engine.context(words, MAX_TOKENS, filters=filters)

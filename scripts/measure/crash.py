@@ -186,8 +186,8 @@ def compared(root: Path, index: Path, peaceful: Path) -> dict[str, bool]:
     """Compare what two indexes hold and answer."""
     # Imported here, because until now only the processes that were killed needed them.
     from measure.differences import differences
-    from searchkit.backends.digest import digest
-    from searchkit.backends.embedded import EmbeddedBackend
+    from searchkit.backends.fingerprint import digest
+    from searchkit.backends.local import EmbeddedBackend
 
     with closing(EmbeddedBackend(index)) as one, closing(EmbeddedBackend(peaceful)) as other:
         digests = [digest(one), digest(other)]

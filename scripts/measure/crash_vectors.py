@@ -60,9 +60,10 @@ def checks(root: Path, index: Path, peaceful: Path) -> dict[str, bool]:
     # Imported here, because until now only the processes that were killed needed them.
     import numpy as np
 
-    from searchkit.backends.embedded import EmbeddedBackend, layout, worthy
-    from searchkit.backends.embedded.described import DESCRIBED, descriptions, kept
-    from searchkit.backends.embedded.vector import NUMBERS, Vectors, tables
+    from searchkit.backends.local import EmbeddedBackend, layout
+    from searchkit.backends.local.vectors import pending
+    from searchkit.backends.local.vectors.rows import DESCRIBED, descriptions, kept
+    from searchkit.backends.local.vectors.table import NUMBERS, Vectors, tables
 
     vectors = []
     held: dict[str, bool] = {}
@@ -70,7 +71,7 @@ def checks(root: Path, index: Path, peaceful: Path) -> dict[str, bool]:
         with closing(EmbeddedBackend(directory)) as backend:
             names = tables(directory / layout.VECTORS)
             rows = Vectors(directory / layout.VECTORS, names[0])._select(None, [*NUMBERS, "feature", "vector"])
-            wanted = worthy.digests(backend._connection)
+            wanted = pending.digests(backend._connection)
             counted = Counter(zip(rows["part"].to_pylist(), rows["piece"].to_pylist(), strict=True))
             said = set(zip(*(rows[name].to_pylist() for name in DESCRIBED), strict=True))
             if directory == index:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import msgspec
 
 from searchkit.backends.base import Backend, Holding
-from searchkit.questions import Condition
+from searchkit.query.types import Condition
 
 MOST_SHOWN = 8
 

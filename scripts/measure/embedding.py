@@ -88,11 +88,11 @@ def _texts(root: Path, file: Path) -> dict[str, float]:
     """Choose texts of all kinds from the corpus."""
     from tokenizers import Tokenizer
 
-    from searchkit.embed import weights
-    from searchkit.embed.minilm import MAX_TOKENS
-    from searchkit.embed.tokens import Tokens
-    from searchkit.parts import split
+    from searchkit.embed.minilm import weights
+    from searchkit.embed.minilm.model import MAX_TOKENS
+    from searchkit.embed.tokenize import Tokens
     from searchkit.sources.claude import ClaudeSource
+    from searchkit.sources.parts import split
 
     changes = ClaudeSource([root]).changes({})
     found = {part.text for change in changes for record in change.records for part in split(record)}
@@ -104,7 +104,7 @@ def _texts(root: Path, file: Path) -> dict[str, float]:
 
 def _ours(texts: Path, place: Path, cores: int | None = None) -> dict[str, float]:
     """Embed with the default model as searchkit runs it."""
-    from searchkit.embed.choose import choose
+    from searchkit.embed.load import choose
 
     return _timed(choose("default", place, cores=cores).embed, texts, place / "ours.npy")
 
@@ -117,7 +117,7 @@ def _plain(texts: Path, place: Path, cores: int | None = None) -> dict[str, floa
         os.environ["OMP_NUM_THREADS"] = str(cores)
     from sentence_transformers import SentenceTransformer
 
-    from searchkit.embed import weights
+    from searchkit.embed.minilm import weights
 
     model = SentenceTransformer(str(weights.packaged()), device="cpu")
     return _timed(lambda texts: model.encode(texts, normalize_embeddings=True), texts, place / "plain.npy")
@@ -146,7 +146,7 @@ def _agreement(texts: Path, place: Path) -> dict[str, float]:
 
 def _question(texts: Path, place: Path) -> dict[str, float]:
     """Open the default model and embed one question."""
-    from searchkit.embed.choose import choose
+    from searchkit.embed.load import choose
 
     return {"length": float(len(choose("default", place).embed_query(QUESTION)))}
 

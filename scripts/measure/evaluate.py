@@ -16,12 +16,12 @@ import orjson
 from measure import recorded
 from searchkit import Engine
 from searchkit.errors import SearchkitError
-from searchkit.evaluate import HITS, answered, homed
-from searchkit.labelled import read
-from searchkit.questions import Mode
-from searchkit.recipe import STEPS, without
+from searchkit.query.types import Mode
 from searchkit.render.scores import fields, table
-from searchkit.score import Answered, rows
+from searchkit.search.evaluate import HITS, answered, homed
+from searchkit.search.labelled import read
+from searchkit.search.score import Answered, rows
+from searchkit.search.weights import STEPS, without
 
 DEPTH = 10
 

@@ -13,8 +13,8 @@ from contextlib import closing
 from pathlib import Path
 
 from searchkit import Engine
-from searchkit.backends.digest import digest
-from searchkit.backends.embedded import EmbeddedBackend, layout
+from searchkit.backends.fingerprint import digest
+from searchkit.backends.local import EmbeddedBackend, layout
 from searchkit.errors import SearchkitError
 
 SESSIONS = 12

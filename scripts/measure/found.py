@@ -8,9 +8,9 @@ from pathlib import Path
 import tantivy
 
 from measure.child import run, searchkit
-from searchkit.backends.embedded import EmbeddedBackend
-from searchkit.backends.embedded.keyword import NUMBERS, TEXT, values
-from searchkit.backends.embedded.layout import KEYWORD
+from searchkit.backends.local import EmbeddedBackend
+from searchkit.backends.local.layout import KEYWORD
+from searchkit.backends.local.words.index import NUMBERS, TEXT, values
 
 SAMPLED_WORDS = 1_000
 SEED = 1

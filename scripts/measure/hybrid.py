@@ -61,7 +61,7 @@ def main() -> None:
 
 
 def _actions(engine: "Engine", words: str) -> dict[str, Callable[[], object]]:
-    from searchkit.questions import Mode
+    from searchkit.query.types import Mode
 
     return {
         "keyword": lambda: engine.search(words, mode=Mode.KEYWORD),

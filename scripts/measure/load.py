@@ -19,8 +19,8 @@ from measure.environment import DATA
 from measure.figures import Figure, say, table
 from measure.questions import chosen
 from searchkit import Engine
-from searchkit.resident import control
-from searchkit.resident.run import run as run_here
+from searchkit.server import control
+from searchkit.server.run_command import run as run_here
 
 SEED = 1
 # The goal of issue 6, show 4.

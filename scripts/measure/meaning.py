@@ -55,9 +55,9 @@ def main() -> None:
     """Be the process that embeds, until the most valuable parts have their vectors."""
     # Imported here, because whoever measures memory must stay small.
     from searchkit import Engine
-    from searchkit.backends.embedded import open_to_write
-    from searchkit.embedding import embed
-    from searchkit.heap import give_back
+    from searchkit.backends.local import open_to_write
+    from searchkit.indexing.embed_parts import embed
+    from searchkit.system.malloc import give_back
 
     # As `searchkit index` does.
     give_back()

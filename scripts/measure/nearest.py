@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from searchkit.backends.embedded.vector import Vectors
+    from searchkit.backends.local.vectors.table import Vectors
 
 # The goals of issue 5, show 3.
 ROWS = 200_000
@@ -69,7 +69,7 @@ def main() -> None:
     # Imported here, because whoever measures memory must stay small.
     import numpy as np
 
-    from searchkit.backends.embedded.vector import Vectors
+    from searchkit.backends.local.vectors.table import Vectors
 
     directory = Path(sys.argv[1])
     rng = np.random.default_rng(SEED)
@@ -120,7 +120,7 @@ def _filled(table: "Vectors", matrix: "NDArray[np.float32]") -> "Vectors":
 
 def _add(table: "Vectors", matrix: "NDArray[np.float32]", start: int, end: int) -> None:
     from searchkit.backends.base import Vector
-    from searchkit.backends.embedded.described import Description, rows
+    from searchkit.backends.local.vectors.rows import Description, rows
 
     said = {
         part: Description(part, part % 5, 0, part // 100, 0, 1, 0, 0, 1, 1_000 * part, part)

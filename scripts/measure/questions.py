@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from searchkit import Engine
-from searchkit.backends.embedded.analysis import words
-from searchkit.backends.embedded.keyword import TEXT
-from searchkit.backends.embedded.stopwords import STOP_WORDS
-from searchkit.dates import LOCAL
+from searchkit.backends.local.words.index import TEXT
+from searchkit.query.dates import LOCAL
+from searchkit.text.analysis import words
+from searchkit.text.stopwords import STOP_WORDS
 
 # Of each kind of question, so that one odd word decides nothing.
 EACH = 3

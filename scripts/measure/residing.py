@@ -14,7 +14,7 @@ from measure.environment import DATA, for_children
 from measure.figures import Figure, say
 from measure.starting import in_turn
 from measure.subject import Subject
-from searchkit.resident import client, control
+from searchkit.server import client, control
 
 # The goals of issue 6, shows 1 and 3.
 PROCESS_RATIO = 2.0

@@ -16,9 +16,9 @@ from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
-from searchkit.backends.digest import digest
-from searchkit.backends.embedded import EmbeddedBackend, layout, open_to_write
-from searchkit.ingest import ingest
+from searchkit.backends.fingerprint import digest
+from searchkit.backends.local import EmbeddedBackend, layout, open_to_write
+from searchkit.indexing.ingest import ingest
 from searchkit.sources.claude import ClaudeSource
 
 SESSIONS = 8
@@ -69,7 +69,7 @@ class Life:
 
     def run(self, *words: str, expect: tuple[int, ...] = (0,)) -> str:
         """Run a command as a user would, and note what he would see go wrong."""
-        command = [sys.executable, "-P", "-m", "searchkit.start", *words, "--index", str(self.index)]
+        command = [sys.executable, "-P", "-m", "searchkit.__main__", *words, "--index", str(self.index)]
         if words[0] == "index":
             command += ["--root", str(self.root)]
         done = subprocess.run(command, capture_output=True, text=True, timeout=COMMAND_SECONDS, check=False)
@@ -107,7 +107,7 @@ class Life:
     def kill(self) -> None:
         """Start a writer and kill it at some moment."""
         options = self.draws.choice([["index"], ["index", "--rebuild"], ["index", "--watch"]])
-        command = [sys.executable, "-P", "-m", "searchkit.start", *options, "--no-vectors", "--root", str(self.root)]
+        command = [sys.executable, "-P", "-m", "searchkit.__main__", *options, "--no-vectors", "--root", str(self.root)]
         process = subprocess.Popen(
             [*command, "--index", str(self.index)],
             stdout=subprocess.DEVNULL,
@@ -202,7 +202,7 @@ def _serve(life: Life) -> None:
 
 
 def _watch(life: Life) -> "subprocess.Popen[bytes]":
-    command = [sys.executable, "-P", "-m", "searchkit.start", "index", "--watch", "--no-vectors"]
+    command = [sys.executable, "-P", "-m", "searchkit.__main__", "index", "--watch", "--no-vectors"]
     return subprocess.Popen(
         [*command, "--root", str(life.root), "--index", str(life.index)],
         stdout=subprocess.DEVNULL,

@@ -16,8 +16,8 @@ from typing import Any
 from measure import corpora
 from measure.figures import say
 from searchkit import Engine
-from searchkit.agents import agents_of, own_records, started
 from searchkit.backends.base import Backend, Node
+from searchkit.conversation.subagents import agents_of, own_records, started
 from tests.corpus.expected import Found, differences
 from tests.corpus.found import found_thread
 

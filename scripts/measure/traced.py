@@ -9,14 +9,17 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+from searchkit.backends.local import EmbeddedBackend, backend
+from searchkit.backends.local.vectors import upkeep
+
 # What reads is imported by the command that needs it, which is too late for the limits.
-from searchkit import cli, embedding, ingest, reader
-from searchkit.backends.embedded import EmbeddedBackend, backend, upkeep
+from searchkit.cli import main as cli
+from searchkit.indexing import embed_parts, ingest, worker
 from searchkit.sources import jsonl
 
 REPORTS = 3
 PHASES = ("checkpoints", "write", "keep_up", "settle", "follow", "lacking", "twins", "keep", "tidy", "close")
-LIMITED = (ingest, reader, jsonl, backend, embedding, upkeep)
+LIMITED = (ingest, worker, jsonl, backend, embed_parts, upkeep)
 
 
 def main() -> None:

@@ -84,9 +84,9 @@ def main() -> None:
 
 def _actions(engine: "Engine", question: "Question") -> dict[str, Callable[[], object]]:
     """Return what is timed: the engine, the query that it makes of the question, and what Tantivy makes of it."""
-    from searchkit.backends.embedded import finding
-    from searchkit.dates import LOCAL
-    from searchkit.query import understand
+    from searchkit.backends.local.words import search as finding
+    from searchkit.query.dates import LOCAL
+    from searchkit.query.parse import understand
 
     words, filters = question.words, question.filters
     # No command needs the bare query, so it is had from where the engine has it.

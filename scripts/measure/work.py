@@ -36,8 +36,8 @@ def floor(root: Path, place: Path) -> float:
 def catalog(root: Path, place: Path) -> float:
     """Fill a catalog in `place`, without the stores that derive from it."""
     # Imported here, because the floor must not pay for them.
-    from searchkit.backends.embedded import EmbeddedBackend, open_to_write
-    from searchkit.ingest import ingest
+    from searchkit.backends.local import EmbeddedBackend, open_to_write
+    from searchkit.indexing.ingest import ingest
     from searchkit.sources.claude import ClaudeSource
 
     began = time.perf_counter()
@@ -52,7 +52,7 @@ def catalog(root: Path, place: Path) -> float:
 
 def texts(root: Path, place: Path) -> float:
     """Write what the index in `place` makes searchable to the file `texts` there, each behind its length."""
-    from searchkit.backends.embedded import EmbeddedBackend
+    from searchkit.backends.local import EmbeddedBackend
 
     began = time.perf_counter()
     backend = EmbeddedBackend(place / "index")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 
-from searchkit.questions import Condition, Query
+from searchkit.query.types import Condition, Query
 from searchkit.types import (
     Change,
     Counts,

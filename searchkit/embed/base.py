@@ -1,6 +1,6 @@
 """The seam towards models: what the stages ask of whatever turns texts into vectors."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 import msgspec
@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 # One row for each text.
 Vectors = NDArray[np.float32]
 Vector = NDArray[np.float32]
+# Says of each text, between 0 and 1, how well it answers a question.
+Judge = Callable[[str, Sequence[str]], Sequence[float]]
 
 
 class Identity(msgspec.Struct, frozen=True, kw_only=True):

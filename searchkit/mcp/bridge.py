@@ -11,11 +11,12 @@ import sys
 import threading
 import time
 
-from searchkit import __version__, where
+from searchkit import __version__
 from searchkit.errors import SearchkitError
-from searchkit.mcp import envelope
-from searchkit.resident import client
-from searchkit.resident.forward import SWITCH
+from searchkit.mcp import jsonrpc
+from searchkit.server import client
+from searchkit.server.forward import SWITCH
+from searchkit.system import paths
 
 # As `typing` has it, which takes a while to import.
 TYPE_CHECKING = False
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any, BinaryIO
 
-    from searchkit.mcp.here import Here
+    from searchkit.mcp.in_process import Here
 
 PATH = "/mcp"
 # A process that was started may take so long until it answers; one that falls silent later is left alone for a while.
@@ -45,12 +46,12 @@ def main(arguments: "Sequence[str]", environment: "Mapping[str, str]" = os.envir
     """Answer until stdin ends."""
     named, is_alone = _read(arguments) or (None, False)
     try:
-        index = where.index_directory(named, environment)
+        index = paths.index_directory(named, environment)
     except SearchkitError as error:
         sys.stderr.write(f"error: {error.message}\n" + (f"  {error.hint}\n" if error.hint else ""))
         return WENT_WRONG
     has_resident = not is_alone and not environment.get(SWITCH)
-    bridge = Bridge(index, envelope.caller(environment), has_resident, sys.stdout.buffer)
+    bridge = Bridge(index, jsonrpc.caller(environment), has_resident, sys.stdout.buffer)
     try:
         bridge.run(sys.stdin.buffer)
     except (KeyboardInterrupt, BrokenPipeError):
@@ -112,17 +113,17 @@ class Bridge:
             try:
                 message = json.loads(line)
             except (ValueError, RecursionError):
-                self._write(envelope.error(None, envelope.PARSE_ERROR, "that is no JSON"))
+                self._write(jsonrpc.error(None, jsonrpc.PARSE_ERROR, "that is no JSON"))
                 continue
             if not isinstance(message, dict) or not isinstance(message.get("method", ""), str):
-                self._write(envelope.error(None, envelope.INVALID_REQUEST, "that is no message of JSON-RPC 2.0"))
+                self._write(jsonrpc.error(None, jsonrpc.INVALID_REQUEST, "that is no message of JSON-RPC 2.0"))
             elif message.get("method") == "notifications/cancelled":
-                self._take_back(envelope.cancelled(message))
+                self._take_back(jsonrpc.cancelled(message))
             elif "method" not in message or message.get("id") is None:
                 continue
             elif type(message["id"]) not in (str, int):
                 said = "the id of a request is a string or a whole number"
-                self._write(envelope.error(None, envelope.INVALID_REQUEST, said))
+                self._write(jsonrpc.error(None, jsonrpc.INVALID_REQUEST, said))
             else:
                 self._places.acquire()
                 running = [one for one in running if one.is_alive()]
@@ -145,7 +146,7 @@ class Bridge:
         try:
             answer = self._asked(message)
             if message["method"] == "initialize":
-                self._version = envelope.agreed(answer)
+                self._version = jsonrpc.agreed(answer)
             if self._is_still_wanted():
                 self._write(answer)
         except BrokenPipeError:
@@ -168,15 +169,15 @@ class Bridge:
         try:
             answer = self._found(message)
         except Exception as fault:  # the outermost shell: an agent that waits for an answer is to get one
-            return envelope.error(message["id"], envelope.INTERNAL_ERROR, f"{type(fault).__name__}: {fault}")
-        return answer or envelope.error(message["id"], envelope.INTERNAL_ERROR, "there is no answer to that")
+            return jsonrpc.error(message["id"], jsonrpc.INTERNAL_ERROR, f"{type(fault).__name__}: {fault}")
+        return answer or jsonrpc.error(message["id"], jsonrpc.INTERNAL_ERROR, "there is no answer to that")
 
     def _found(self, message: "dict[str, Any]") -> "dict[str, Any] | None":
         """Return what the resident process answers, or, where it does not, what is answered here."""
-        body = json.dumps(envelope.stamped(message, self._caller)).encode()
-        headers = {**envelope.headers(message, self._version), "X-Searchkit-Version": __version__}
-        answer = envelope.answer(message, self._from_resident(body, headers)) if self._is_served() else None
-        return answer or envelope.answer(message, self._from_here(body, headers))
+        body = json.dumps(jsonrpc.stamped(message, self._caller)).encode()
+        headers = {**jsonrpc.headers(message, self._version), "X-Searchkit-Version": __version__}
+        answer = jsonrpc.answer(message, self._from_resident(body, headers)) if self._is_served() else None
+        return answer or jsonrpc.answer(message, self._from_here(body, headers))
 
     def _is_served(self) -> bool:
         """Say whether to ask the resident process: not before there is an index, and not one that fell silent."""
@@ -205,7 +206,7 @@ class Bridge:
                     fault = str(silence)
                     break
             else:
-                if status in (CONFLICT, NOT_FOUND) and not envelope.is_answer(answer):
+                if status in (CONFLICT, NOT_FOUND) and not jsonrpc.is_answer(answer):
                     fault = "it is of another version"
                     break
                 if status != BUSY:
@@ -235,7 +236,7 @@ class Bridge:
         with self._making:
             if self._here is None:
                 # 1.7 s and 65 MB.
-                from searchkit.mcp.here import Here
+                from searchkit.mcp.in_process import Here
 
                 self._here = Here(self._index)
         return self._here.ask(body, headers)

@@ -15,11 +15,11 @@ from msgspec.structs import replace
 
 from searchkit.engine import Engine
 from searchkit.errors import SourceSilent
-from searchkit.gate import file_name
 from searchkit.mcp.answers import LeftOut
-from searchkit.patience import Patience
-from searchkit.questions import Condition, Filter, Query, narrowed
-from searchkit.sources.claude import asking
+from searchkit.query.types import Condition, Filter, Query, narrowed
+from searchkit.sources.claude import caller as asking
+from searchkit.system.deadlines import Patience
+from searchkit.text.sanitize import file_name
 from searchkit.types import Session
 
 # Claude Code writes the call down before it makes it; a model may have thought about it for a minute before.

@@ -1,10 +1,10 @@
 """The tool that lists sessions."""
 
 from searchkit.engine import Engine
-from searchkit.mcp import answers, arguments, why
+from searchkit.mcp import answers, arguments, hints
 from searchkit.mcp.caller import Caller, left_out, without
-from searchkit.mcp.saying import TITLE_CHARACTERS, line, moment
-from searchkit.query import understand
+from searchkit.mcp.quoting import TITLE_CHARACTERS, line, moment
+from searchkit.query.parse import understand
 from searchkit.types import Session
 
 
@@ -29,7 +29,7 @@ def sessions(engine: Engine, asked: arguments.Sessions, caller: Caller) -> answe
         total=len(found),
         next_offset=end if len(found) > end else None,
         empty_because=None if found else "left_out" if is_hidden else "no_match",
-        hints=[] if page or is_hidden else ["There are no more sessions."] if found else why.unlisted(engine, query),
+        hints=[] if page or is_hidden else ["There are no more sessions."] if found else hints.unlisted(engine, query),
         left_out=left,
     )
 

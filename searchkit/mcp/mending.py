@@ -3,15 +3,15 @@
 import re
 from collections.abc import Iterator
 
-from searchkit.conversations import Conversation, Fix
+from searchkit.conversation.types import Conversation, Fix
 from searchkit.engine import Engine
-from searchkit.mcp import answers, arguments, why
+from searchkit.mcp import answers, arguments, hints
 from searchkit.mcp.caller import Caller, left_out, without
-from searchkit.mcp.saying import TITLE_CHARACTERS, line, message
+from searchkit.mcp.quoting import TITLE_CHARACTERS, line, message
 from searchkit.mcp.searching import result
-from searchkit.query import understand
-from searchkit.questions import Query
-from searchkit.results import Answer
+from searchkit.query.parse import understand
+from searchkit.query.types import Query
+from searchkit.search.types import Answer
 
 # Lines that say what went wrong; of a long error they are what can be found again.
 _TELLING = re.compile(r"error|exception|fail|fatal|cannot|can't|denied|refused|not found|undefined|panic|assert", re.I)
@@ -42,8 +42,8 @@ def fixes(engine: Engine, asked: arguments.Fixes, caller: Caller) -> answers.Fix
     return answers.Fixes(
         fixes=mended,
         seen=[] if len(mended) >= asked.limit else seen[:MOST_SEEN],
-        empty_because=why.reason(found, unfiltered, left),
-        hints=why.respelled(found) if found.results else why.hints(engine, found, query),
+        empty_because=hints.reason(found, unfiltered, left),
+        hints=hints.respelled(found) if found.results else hints.hints(engine, found, query),
         left_out=left,
     )
 

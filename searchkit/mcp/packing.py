@@ -3,13 +3,13 @@
 import msgspec
 from msgspec.structs import replace
 
-from searchkit import tokens
 from searchkit.engine import Engine
 from searchkit.errors import TooFewTokens, UsageError
-from searchkit.mcp import answers, arguments, why
+from searchkit.mcp import answers, arguments, hints
 from searchkit.mcp.caller import Caller, left_out, without
-from searchkit.query import understand
+from searchkit.query.parse import understand
 from searchkit.render.context import markdown
+from searchkit.text import tokens
 
 # JSON escapes line ends and quotation marks, and what stands around the text costs something, too: of three packs
 # of 300 to 6,000 tokens none came out above the first share.
@@ -29,8 +29,8 @@ def context(engine: Engine, asked: arguments.Context, caller: Caller) -> answers
             text=markdown(pack) if pack.excerpts else "",
             max_tokens=asked.max_tokens,
             uuids=[one.shown.stored.part.uuid for one in pack.excerpts],
-            empty_because=why.reason(pack.answer, query, left),
-            hints=[] if pack.excerpts else why.hints(engine, pack.answer, query),
+            empty_because=hints.reason(pack.answer, query, left),
+            hints=[] if pack.excerpts else hints.hints(engine, pack.answer, query),
             left_out=left,
         )
         return replace(found, tokens=_cost(found))

@@ -4,16 +4,16 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from searchkit.conversations import Break, Conversation, Entry, Folded, Outline, Said, Turn
+from searchkit.conversation.lookup import must_say
+from searchkit.conversation.types import Break, Conversation, Entry, Folded, Outline, Said, Turn
 from searchkit.engine import Engine
-from searchkit.ids import must_say
 from searchkit.mcp import answers, arguments
 from searchkit.mcp.caller import Caller
-from searchkit.mcp.saying import ASKED_CHARACTERS, TITLE_CHARACTERS, line, message, moment
+from searchkit.mcp.quoting import ASKED_CHARACTERS, TITLE_CHARACTERS, line, message, moment
 from searchkit.render.folded import folded
-from searchkit.render.plain import count
 from searchkit.render.ways import ways
 from searchkit.render.wording import REASONS
+from searchkit.text.format import count
 from searchkit.types import Heading
 
 # All texts together: 1,500 tokens of prose. A message that was asked for takes two thirds of it, if it needs them.

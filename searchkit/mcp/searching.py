@@ -3,16 +3,16 @@
 from msgspec.structs import replace
 
 from searchkit.backends.base import TYPED, Order
-from searchkit.conversations import Said
+from searchkit.conversation.fixes import CHANGING
+from searchkit.conversation.types import Said
 from searchkit.engine import Engine
-from searchkit.fixes import CHANGING
-from searchkit.mcp import answers, arguments, why
+from searchkit.mcp import answers, arguments, hints
 from searchkit.mcp.caller import Caller, left_out, without
-from searchkit.mcp.saying import ASKED_CHARACTERS, TITLE_CHARACTERS, line, message, moment
-from searchkit.passage import PASSAGE_CHARACTERS
-from searchkit.query import understand
-from searchkit.questions import Mode
-from searchkit.results import Result, Shown
+from searchkit.mcp.quoting import ASKED_CHARACTERS, TITLE_CHARACTERS, line, message, moment
+from searchkit.query.parse import understand
+from searchkit.query.types import Mode
+from searchkit.search.snippets import PASSAGE_CHARACTERS
+from searchkit.search.types import Result, Shown
 from searchkit.types import Kind, Role
 
 # Of passages beside the best one: one more per session, and shorter.
@@ -36,8 +36,8 @@ def search(engine: Engine, asked: arguments.Search, caller: Caller) -> answers.S
         results=[result(one) for one in page],
         matches=found.total,
         next_offset=asked.offset + asked.limit if len(found.results) > asked.offset + asked.limit else None,
-        empty_because=why.reason(found, query, left),
-        hints=why.remarks(found) if page else why.hints(engine, found, query),
+        empty_because=hints.reason(found, query, left),
+        hints=hints.remarks(found) if page else hints.hints(engine, found, query),
         left_out=left,
     )
 
@@ -60,7 +60,7 @@ def files(engine: Engine, asked: arguments.Files, caller: Caller) -> answers.Fil
         conversations=[_touched(one) for one in page],
         next_offset=asked.offset + asked.limit if len(found.results) > asked.offset + asked.limit else None,
         empty_because=None if found.results else "no_match",
-        hints=[] if page else why.unknown(engine, query),
+        hints=[] if page else hints.unknown(engine, query),
         left_out=left,
     )
 

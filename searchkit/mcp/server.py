@@ -17,13 +17,13 @@ from msgspec.structs import replace
 from searchkit import __version__
 from searchkit.engine import Engine
 from searchkit.errors import SearchkitError, UsageError
-from searchkit.gate import one_line, safe, spoken, url
-from searchkit.mcp import documents
+from searchkit.mcp import resources
 from searchkit.mcp.caller import BECAUSE_NAMED, Caller, known
-from searchkit.mcp.envelope import CALLER
+from searchkit.mcp.jsonrpc import CALLER
 from searchkit.mcp.tools import INSTRUCTIONS, TOOLS, call
 from searchkit.mcp.written import text
-from searchkit.sources.claude.asking import CALL
+from searchkit.sources.claude.caller import CALL
+from searchkit.text.sanitize import one_line, safe, spoken, url
 
 T = TypeVar("T")
 READ_ONLY = types.ToolAnnotations(
@@ -64,14 +64,14 @@ def server(ask: Ask) -> Server[Any]:
         )
 
     async def list_resources(context: Any, params: Any) -> types.ListResourcesResult:
-        sessions = await ask(documents.recent)
+        sessions = await ask(resources.recent)
         return types.ListResourcesResult(
             resources=[
                 types.Resource(
-                    uri=documents.SCHEME + url(one.id),
+                    uri=resources.SCHEME + url(one.id),
                     name=one_line(one.id),
-                    title=documents.named(one),
-                    mime_type=documents.MARKDOWN,
+                    title=resources.named(one),
+                    mime_type=resources.MARKDOWN,
                 )
                 for one in sessions
             ]
@@ -79,21 +79,21 @@ def server(ask: Ask) -> Server[Any]:
 
     async def list_templates(context: Any, params: Any) -> types.ListResourceTemplatesResult:
         template = types.ResourceTemplate(
-            uri_template=documents.TEMPLATE,
+            uri_template=resources.TEMPLATE,
             name="session",
             title="A session as Markdown",
             description="What was asked in a session, what was done, and what came of it; `id` is that of the session.",
-            mime_type=documents.MARKDOWN,
+            mime_type=resources.MARKDOWN,
         )
         return types.ListResourceTemplatesResult(resource_templates=[template])
 
     async def read_resource(context: Any, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
         uri = str(params.uri)
         try:
-            written = await ask(lambda engine: documents.read(engine, uri))
+            written = await ask(lambda engine: resources.read(engine, uri))
         except UsageError as error:
             raise MCPError(types.INVALID_PARAMS, safe(error.message)) from error
-        contents = types.TextResourceContents(uri=uri, mime_type=documents.MARKDOWN, text=written)
+        contents = types.TextResourceContents(uri=uri, mime_type=resources.MARKDOWN, text=written)
         return types.ReadResourceResult(contents=[contents])
 
     return Server(

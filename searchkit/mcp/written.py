@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from searchkit.mcp import answers
-from searchkit.mcp.saying import line
+from searchkit.mcp.quoting import line
 
 
 def text(answer: answers.Answer) -> str:

@@ -2,13 +2,13 @@
 
 from collections.abc import Iterable, Sequence
 
-from searchkit import resume
-from searchkit.conversations import Agent, Break, Entry, Folded, Inside, Said
-from searchkit.query import filters
-from searchkit.render.empty import respelled
+from searchkit.conversation import resume
+from searchkit.conversation.types import Agent, Break, Entry, Folded, Inside, Said
+from searchkit.query.parse import filters
 from searchkit.render.folded import folded, number
-from searchkit.render.plain import stamp
-from searchkit.results import Answer, Result, Shown
+from searchkit.render.no_results import respelled
+from searchkit.search.types import Answer, Result, Shown
+from searchkit.text.format import stamp
 from searchkit.types import Place
 
 # What a thread shows of each part, unless all is wanted: a few thousand characters for a result.

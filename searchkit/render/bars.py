@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import ceil
 
-from searchkit.gate import one_line
 from searchkit.render.wrapped import columns
+from searchkit.text.sanitize import one_line
 
 # Of a line, at most this share is for the label, and the bars have at least so many columns.
 LABEL_SHARE = 0.45

@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator
 
-from searchkit.conversations import Folded
-from searchkit.gate import one_line, safe
-from searchkit.packs import Excerpt, Pack, Place, Quotation
-from searchkit.render.empty import respelled
+from searchkit.context.types import Excerpt, Pack, Place, Quotation
+from searchkit.conversation.types import Folded
 from searchkit.render.folded import folded
 from searchkit.render.markdown import longest_run
-from searchkit.render.plain import stamp
+from searchkit.render.no_results import respelled
+from searchkit.text.format import stamp
+from searchkit.text.sanitize import one_line, safe
 from searchkit.types import Kind, Role
 
 PREAMBLE = """\

@@ -1,12 +1,12 @@
 """What `context --json` prints: named fields, a promise to the programs that read them."""
 
-from searchkit import tokens
-from searchkit.conversations import Folded
-from searchkit.gate import safe
-from searchkit.packs import Excerpt, Pack, Place, Quotation
+from searchkit.context.types import Excerpt, Pack, Place, Quotation
+from searchkit.conversation.types import Folded
 from searchkit.render.answer_json import empty_because
 from searchkit.render.context import done
-from searchkit.render.plain import stamp
+from searchkit.text import tokens
+from searchkit.text.format import stamp
+from searchkit.text.sanitize import safe
 
 Fields = dict[str, object]
 

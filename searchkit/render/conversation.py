@@ -4,17 +4,17 @@ from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
-from searchkit.agents import STARTERS
 from searchkit.backends.base import Stored
-from searchkit.conversations import Branch, Break, Conversation, Entry, Folded, Said
+from searchkit.conversation.subagents import STARTERS
+from searchkit.conversation.types import Branch, Break, Conversation, Entry, Folded, Said
 from searchkit.render import wording
 from searchkit.render.document import Block, Document, Message, Note, Tone
 from searchkit.render.fixed import fixed
 from searchkit.render.folded import folded
 from searchkit.render.gaps import gap
-from searchkit.render.plain import count, day
-from searchkit.render.reading import message
+from searchkit.render.messages import message
 from searchkit.render.wording import Asked
+from searchkit.text.format import count, day
 
 # Other ways that leave from what is not shown are named, as far as they are no more than this.
 MOST_ELSEWHERE = 3

@@ -1,9 +1,9 @@
 """What `show ID --json` prints: a conversation with named fields, a promise to the programs that read them."""
 
-from searchkit import resume
-from searchkit.conversations import Branch, Conversation, Entry, Fix, Said
+from searchkit.conversation import resume
+from searchkit.conversation.types import Branch, Conversation, Entry, Fix, Said
 from searchkit.render.answer_json import Fields, agent_fields, entry_fields
-from searchkit.render.plain import stamp
+from searchkit.text.format import stamp
 
 
 def fields(found: Conversation, is_full: bool) -> Fields:

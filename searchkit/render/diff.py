@@ -5,7 +5,7 @@ from difflib import SequenceMatcher
 from itertools import groupby, takewhile
 
 from searchkit.render.document import Row
-from searchkit.render.plain import count
+from searchkit.text.format import count
 
 # Unchanged lines that are shown around a change, as in `diff -u`.
 CONTEXT = 3

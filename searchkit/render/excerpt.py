@@ -2,9 +2,9 @@
 
 import click
 
-from searchkit.gate import safe
 from searchkit.render.wrapped import RESET, columns, cut, fitting, wrapped
-from searchkit.results import Passage
+from searchkit.search.types import Passage
+from searchkit.text.sanitize import safe
 
 # Of a line that begins inside a passage, the share that leads up to the first word asked for, and of any line the
 # share that is given up at its end so as not to cut a word.

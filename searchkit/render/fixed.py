@@ -1,10 +1,10 @@
 """A fix, told: what failed beside what passed later, and how many edits lie between."""
 
 from searchkit.backends.base import Stored
-from searchkit.conversations import Fix, Said
+from searchkit.conversation.types import Fix, Said
 from searchkit.render.document import Compared, Message
-from searchkit.render.plain import count
-from searchkit.render.reading import message
+from searchkit.render.messages import message
+from searchkit.text.format import count
 
 # Rows that are shown of each result.
 MOST_LINES = 8

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from searchkit.backends.base import Step
-from searchkit.gate import one_line
-from searchkit.render.plain import count, last_part
+from searchkit.text.format import count, last_part
+from searchkit.text.sanitize import one_line
 from searchkit.types import Kind
 
 # How steps are named, by tool; a tool that is not here is named as it is.

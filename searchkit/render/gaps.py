@@ -1,7 +1,7 @@
 """The time that passed between two messages, where it is worth a line."""
 
 from searchkit.render.document import Note, Tone
-from searchkit.render.plain import NO_DATE, day, lasting
+from searchkit.text.format import NO_DATE, day, lasting
 
 # People come back to a conversation after a night, or after lunch; what takes a minute less is one sitting.
 LEAST_MILLISECONDS = 3_600_000

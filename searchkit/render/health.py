@@ -5,11 +5,10 @@ from textwrap import wrap
 
 import click
 
-from searchkit.gate import one_line
-from searchkit.render.plain import count, day, size, stamp
-from searchkit.retention import SETTING, Exposure, Retention
-from searchkit.types import Finding
-from searchkit.verdicts import Group, Verdict, summary, worst
+from searchkit.render.verdicts import Group, Verdict, summary, worst
+from searchkit.text.format import count, day, size, stamp
+from searchkit.text.sanitize import one_line
+from searchkit.types import SETTING, Exposure, Finding, Retention
 
 Fields = dict[str, object]
 

@@ -2,8 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from searchkit.gate import attribute, markup, one_line, safe, url
-from searchkit.render import highlight
+from searchkit.render import code as highlight
 from searchkit.render.document import (
     Block,
     Code,
@@ -17,9 +16,10 @@ from searchkit.render.document import (
     Piece,
     Prose,
 )
-from searchkit.render.plain import clock, count, minute, stamp
 from searchkit.render.rows import middle_cut
 from searchkit.render.stylesheet import STYLESHEET
+from searchkit.text.format import clock, count, minute, stamp
+from searchkit.text.sanitize import attribute, markup, one_line, safe, url
 
 # Lines of code or output that are shown before the others are folded away.
 MOST_OPEN = 20

@@ -5,15 +5,15 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from searchkit.conversation.resume import Resumption, command
 from searchkit.errors import SearchkitError
 from searchkit.render.health import retention_json
-from searchkit.render.plain import stamp
-from searchkit.results import Status
-from searchkit.resume import Resumption, command
+from searchkit.search.types import Status
+from searchkit.text.format import stamp
 from searchkit.types import Figures, Grouping, Session
 
 if TYPE_CHECKING:
-    from searchkit.ingest import Summary
+    from searchkit.indexing.ingest import Summary
 
 Fields = dict[str, object]
 

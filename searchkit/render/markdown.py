@@ -3,10 +3,10 @@
 import re
 from collections.abc import Iterator
 
-from searchkit.gate import one_line, safe
 from searchkit.render.document import Block, Code, Command, Compared, Diff, Document, Message, Note, Output, Piece
-from searchkit.render.plain import minute
 from searchkit.render.rows import middle_cut, source_lines
+from searchkit.text.format import minute
+from searchkit.text.sanitize import one_line, safe
 
 # Signs that mean something within a line of Markdown.
 _SIGNS = re.compile(r"([\\`*_\[\]<>&~|#$])")

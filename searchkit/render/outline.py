@@ -2,15 +2,15 @@
 
 from collections.abc import Iterator
 
-from searchkit.conversations import Outline, Reason, Said, Strand, Turn, Work
+from searchkit.conversation.types import Outline, Reason, Said, Strand, Turn, Work
 from searchkit.render import wording
 from searchkit.render.document import Block, Document, Note, Tone
 from searchkit.render.folded import folded
 from searchkit.render.gaps import gap
-from searchkit.render.plain import amount, clock, count, day, last_part, lasting, minute
-from searchkit.render.reading import message
+from searchkit.render.messages import message
 from searchkit.render.ways import beginning, steps
 from searchkit.render.wording import Asked
+from searchkit.text.format import amount, clock, count, day, last_part, lasting, minute
 from searchkit.types import Figures
 
 # Rows that are shown of what was asked and of what came of it.

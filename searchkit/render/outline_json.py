@@ -4,14 +4,14 @@ Ways are a flat list, each with the turn that it leaves from: programs need not 
 and however deep they are nested, there is a limit to what JSON can nest.
 """
 
-from searchkit import resume
 from searchkit.backends.base import Stored
-from searchkit.conversations import Outline, Said, Turn
+from searchkit.conversation import resume
+from searchkit.conversation.types import Outline, Said, Turn
 from searchkit.render.answer_json import Fields, agent_fields, entry_fields
 from searchkit.render.folded import folded, number
 from searchkit.render.json import work
-from searchkit.render.plain import stamp
 from searchkit.render.ways import Way, ways
+from searchkit.text.format import stamp
 
 
 def fields(found: Outline, is_full: bool) -> Fields:

@@ -3,9 +3,9 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from searchkit.gate import safe
-from searchkit.render.plain import count
 from searchkit.render.wrapped import RESET, columns, wrapped
+from searchkit.text.format import count
+from searchkit.text.sanitize import safe
 
 # Fewer rows than this are shown: saying that they are left out would take up most of their room.
 LEAST_LEFT_OUT = 4

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from searchkit.gate import one_line
-from searchkit.score import Measures, Row
+from searchkit.search.score import Measures, Row
+from searchkit.text.sanitize import one_line
 
 NAME_WIDTH = 12
 

@@ -6,8 +6,7 @@ from functools import partial
 import click
 import msgspec
 
-from searchkit.gate import one_line
-from searchkit.render import highlight
+from searchkit.render import code as highlight
 from searchkit.render.document import (
     Block,
     Code,
@@ -22,10 +21,11 @@ from searchkit.render.document import (
     Prose,
     Tone,
 )
-from searchkit.render.plain import age, clock, minute
 from searchkit.render.rows import broken, middle_cut, sliced, source_lines
 from searchkit.render.wording import short
 from searchkit.render.wrapped import columns, cut, wrapped
+from searchkit.text.format import age, clock, minute
+from searchkit.text.sanitize import one_line
 
 # What stands before each message, and before the one that was asked for.
 MARGIN, HIT = "  ", "> "

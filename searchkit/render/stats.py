@@ -5,10 +5,10 @@ from datetime import date, timedelta
 
 import click
 
-from searchkit.gate import one_line
 from searchkit.render.bars import bar, bars, fitted, padded, sparkline
-from searchkit.render.plain import amount, count
 from searchkit.render.wrapped import columns
+from searchkit.text.format import amount, count
+from searchkit.text.sanitize import one_line
 from searchkit.types import Figures, Grouping
 
 # What the overview is made of.

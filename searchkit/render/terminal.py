@@ -5,16 +5,16 @@ from typing import TYPE_CHECKING
 
 import click
 
-from searchkit.gate import one_line
-from searchkit.nearest import Unknown
+from searchkit.query.suggestions import Unknown
 from searchkit.render.health import retention
-from searchkit.render.plain import count, last_part, lasting, minute, size
 from searchkit.render.wrapped import cut
-from searchkit.results import Status
+from searchkit.search.types import Status
+from searchkit.text.format import count, last_part, lasting, minute, size
+from searchkit.text.sanitize import one_line
 from searchkit.types import Session
 
 if TYPE_CHECKING:
-    from searchkit.ingest import Summary
+    from searchkit.indexing.ingest import Summary
 
 # Of an id, unless more are needed to tell it from others.
 LEAST_CHARACTERS_OF_ID = 8

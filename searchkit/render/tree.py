@@ -6,13 +6,13 @@ from functools import partial
 import click
 import msgspec
 
-from searchkit.conversations import Outline, Strand, Turn, Work
-from searchkit.gate import one_line
+from searchkit.conversation.types import Outline, Strand, Turn, Work
 from searchkit.render import wording
-from searchkit.render.plain import clock, count, day, minute
 from searchkit.render.screen import Screen
 from searchkit.render.ways import steps
 from searchkit.render.wrapped import columns, cut
+from searchkit.text.format import clock, count, day, minute
+from searchkit.text.sanitize import one_line
 
 # Of a line, the share that the drawing may take; and how much of a prompt can fit, blanks that are folded included.
 MOST_DRAWN_SHARE = 0.5

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
-from searchkit.gate import one_line
-from searchkit.query import filters
-from searchkit.questions import Clause, Match, Query, Term
-from searchkit.render.plain import stamp
+from searchkit.query.parse import filters
+from searchkit.query.types import Clause, Match, Query, Term
+from searchkit.text.format import stamp
+from searchkit.text.sanitize import one_line
 
 _HOW = {
     Match.WORD: "{} in any form",

@@ -6,11 +6,11 @@ from itertools import islice
 
 from msgspec.structs import replace
 
-from searchkit.gate import one_line
-from searchkit.nearest import unknown
-from searchkit.questions import Condition, Filter, Period, Span
+from searchkit.query.suggestions import unknown
+from searchkit.query.types import Condition, Filter, Period, Span
 from searchkit.render import terminal
-from searchkit.render.plain import count, day
+from searchkit.text.format import count, day
+from searchkit.text.sanitize import one_line
 from searchkit.types import Session
 
 List = Callable[[Condition], Sequence[Session]]

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
-from searchkit.conversations import Agent, Outline, Strand, Turn, Work
+from searchkit.conversation.types import Agent, Outline, Strand, Turn, Work
 from searchkit.render.folded import number
 
 

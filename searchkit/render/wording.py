@@ -4,9 +4,9 @@ import re
 
 import msgspec
 
-from searchkit import gate
-from searchkit.conversations import Agent, Branch, Reason
-from searchkit.render.plain import count, minute
+from searchkit.conversation.types import Agent, Branch, Reason
+from searchkit.text import sanitize
+from searchkit.text.format import count, minute
 from searchkit.types import Heading
 
 # Of a uuid where it only tells one from others nearby, and of an id that is no uuid.
@@ -32,7 +32,7 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
     def command(self, name: str, id: str) -> str | None:
         """Write a command about an id, which a shell takes for nothing else; None where it cannot be typed."""
         where = ["--index", self.index] if self.index else []
-        return gate.command_line("searchkit", name, *where, *(["--"] if id.startswith("-") else []), id)
+        return sanitize.command_line("searchkit", name, *where, *(["--"] if id.startswith("-") else []), id)
 
 
 def short(id: str) -> str:

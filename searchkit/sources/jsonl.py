@@ -14,7 +14,7 @@ from typing import BinaryIO
 import msgspec
 import orjson
 
-from searchkit.sources.regular import open_regular
+from searchkit.sources.files import open_regular
 from searchkit.sources.salvage import flatten
 
 # A piece is what is read at once: large enough that its cost vanishes, small enough beside a batch that

@@ -1,8 +1,8 @@
 """The table of what only the page asks for: conversations to leaf through, whole texts, and pictures."""
 
-from searchkit.resident.addresses import Address
-from searchkit.resident.parameters import Parameter, Q
-from searchkit.web import reading
+from searchkit.server.parameters import Parameter, Q
+from searchkit.server.routes import Address
+from searchkit.web import conversation_api
 
 _AS_OF = Parameter(
     name="as_of",
@@ -16,7 +16,7 @@ FEEDS = (
     Address(
         path="/v1/readings/{id}",
         schema="Reading",
-        answer=reading.reading,
+        answer=conversation_api.reading,
         parameters=(
             Q,
             Parameter(name="begin", kind="integer", explained="The first row; else some before what was asked for."),
@@ -27,7 +27,7 @@ FEEDS = (
     Address(
         path="/v1/readings/{id}/fold",
         schema="Fold",
-        answer=reading.fold,
+        answer=conversation_api.fold,
         parameters=(
             Q,
             Parameter(name="row", kind="integer", is_required=True, explained="The row that folds steps."),
@@ -36,6 +36,6 @@ FEEDS = (
             _AS_OF,
         ),
     ),
-    Address(path="/v1/parts/{id}", schema="PartText", answer=reading.part, parameters=(Q,)),
-    Address(path="/v1/pictures/{id}", schema="Pictures", answer=reading.pictures),
+    Address(path="/v1/parts/{id}", schema="PartText", answer=conversation_api.part, parameters=(Q,)),
+    Address(path="/v1/pictures/{id}", schema="Pictures", answer=conversation_api.pictures),
 )

@@ -7,7 +7,7 @@ from collections import OrderedDict
 
 import msgspec
 
-from searchkit.leafing import Reading
+from searchkit.conversation.pages import Reading
 
 MOST_READINGS = 12
 # Of all readings together: one of a million records takes 9 MB, one of the 16,480 of a long session 150 kB.

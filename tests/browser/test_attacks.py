@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from searchkit import gate
+from searchkit.text import sanitize
 from tests.browser.conftest import Open
 from tests.browser.site import Site
 from tests.hostile_history import EVIL
@@ -150,7 +150,7 @@ def test_page_and_terminal_agree_on_what_is_hidden(sample: Site, open_page: Open
         texts,
     )
 
-    assert [gate.safe(text) for text in texts] == copied
+    assert [sanitize.safe(text) for text in texts] == copied
 
 
 @pytest.mark.parametrize("uuid", ["$(touch x)", "--help", "a b", "a\nb", "a\u200bb"])

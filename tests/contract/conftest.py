@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from searchkit.backends.base import Backend
-from searchkit.backends.embedded import EmbeddedBackend
+from searchkit.backends.local import EmbeddedBackend
 from searchkit.backends.memory import MemoryBackend
 
 IMPLEMENTATIONS: dict[str, Callable[[Path], Backend]] = {

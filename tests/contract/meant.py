@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from searchkit.backends.base import Backend, Near, Vector
-from searchkit.questions import Condition, Filter, Period
+from searchkit.query.types import Condition, Filter, Period
 
 DIMENSION = 24
 

@@ -6,8 +6,8 @@ from typing import Any
 import msgspec
 
 from searchkit.backends.base import Backend, Entry, Node, Step
-from searchkit.parts import split
-from searchkit.questions import Condition, Filter, Period
+from searchkit.query.types import Condition, Filter, Period
+from searchkit.sources.parts import split
 from searchkit.types import Block, Change, Fact, Kind, Link, Origin, Place, Problem, Record, Role, Standing, Tally
 
 A = "aaaaaaaa-1111-4111-8111-111111111111"

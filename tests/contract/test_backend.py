@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from searchkit.backends.base import Backend, Entry
-from searchkit.backends.digest import digest
-from searchkit.backends.embedded import EmbeddedBackend
-from searchkit.backends.embedded.keyword import Keyword
-from searchkit.questions import Condition
+from searchkit.backends.fingerprint import digest
+from searchkit.backends.local import EmbeddedBackend
+from searchkit.backends.local.words.index import Keyword
+from searchkit.query.types import Condition
 from searchkit.types import Context, Kind, Origin, Problem, Record, Standing, Tally, Touch, Usage
 from tests.answers import found
 from tests.contract.small import (

@@ -8,8 +8,8 @@ import pytest
 from numpy.typing import NDArray
 
 from searchkit.embed.base import Embedder
-from searchkit.embed.choose import choose
-from searchkit.embed.weights import packaged
+from searchkit.embed.load import choose
+from searchkit.embed.minilm.weights import packaged
 
 # Each is opened once for all of its tests. The last one takes seconds to import.
 SETTINGS = ["fake", "default", pytest.param("path", marks=pytest.mark.slow)]

@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from searchkit.backends.base import Backend
-from searchkit.questions import Condition, Filter, Period, Span
+from searchkit.query.types import Condition, Filter, Period, Span
 from searchkit.types import Context, Figures, Grouping, Kind, Record, Standing, Touch, Usage
 from tests.contract.small import B, agent, fact, queued, record, told, transcript
 

@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from searchkit.backends.base import Backend, Order
-from searchkit.backends.embedded import EmbeddedBackend
-from searchkit.backends.embedded import backend as embedded_backend
+from searchkit.backends.local import EmbeddedBackend
+from searchkit.backends.local import backend as embedded_backend
 from searchkit.backends.memory import MemoryBackend
-from searchkit.query import understand
-from searchkit.questions import Condition, Filter, Period, Query
+from searchkit.query.parse import understand
+from searchkit.query.types import Condition, Filter, Period, Query
 from searchkit.types import Change, Context, Kind, Touch
 from tests.contract.small import A, B, C, agent, batch, document, fact, progress, queued, record, told, transcript
 from tests.contract.test_order import HAPPENINGS, bounded, embedded, histories, orders

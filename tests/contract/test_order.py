@@ -11,8 +11,8 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from searchkit.backends.base import Backend
-from searchkit.backends.digest import digest
-from searchkit.backends.embedded import EmbeddedBackend
+from searchkit.backends.fingerprint import digest
+from searchkit.backends.local import EmbeddedBackend
 from searchkit.backends.memory import MemoryBackend
 from searchkit.types import Change, Context, Kind, Origin, Record, Standing, Touch, Usage
 from tests.contract.small import A, B, batch, contents, conversations, fact, progress, queued, record, uuid

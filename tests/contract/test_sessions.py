@@ -3,7 +3,7 @@
 import pytest
 
 from searchkit.backends.base import Backend
-from searchkit.questions import FILTERS, Condition, Filter, Period, Span
+from searchkit.query.types import FILTERS, Condition, Filter, Period, Span
 from searchkit.types import Kind, Touch
 from tests.contract.small import A, B, C, agent, document, fact, ids, queued, record, told, transcript
 

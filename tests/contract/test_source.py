@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from searchkit.backends.base import Backend
-from searchkit.backends.digest import digest
+from searchkit.backends.fingerprint import digest
 from searchkit.backends.memory import MemoryBackend
 from searchkit.sources import jsonl
 from searchkit.sources.base import Source

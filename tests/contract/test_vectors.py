@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from searchkit.backends.base import Backend, Reach, Vector
-from searchkit.backends.embedded import EmbeddedBackend
+from searchkit.backends.local import EmbeddedBackend
 from searchkit.backends.memory import MemoryBackend
-from searchkit.questions import Filter, Period
+from searchkit.query.types import Filter, Period
 from searchkit.types import Change, Kind, Record, Role, Touch
 from tests.contract.meant import DIMENSION, OTHERS, WORDS, condition, embed, ids, lacking, meaning, near
 from tests.contract.small import A, B, C, agent, batch, document, queued, record, told, transcript, uuid

@@ -15,8 +15,8 @@ import pytest
 
 from searchkit import Engine
 from searchkit.mcp.caller import BECAUSE_NAMED, BECAUSE_OPEN, BECAUSE_OPENED
-from searchkit.resident import client
-from searchkit.sources.claude import asking
+from searchkit.server import client
+from searchkit.sources.claude import caller
 from tests.mcp.history import SHOP
 from tests.transcript import Home, Record, Transcript, tool_id
 
@@ -44,7 +44,7 @@ class Client:
         own = {"CLAUDE_CODE_SESSION_ID": FORMER, "SEARCHKIT_IDLE_SECONDS": "20", "SEARCHKIT_NO_VECTORS": "1"}
         self._number = 0
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "searchkit.start", "mcp", "--index", str(index)],
+            [sys.executable, "-m", "searchkit.__main__", "mcp", "--index", str(index)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env={**kept, **own},
@@ -247,7 +247,7 @@ def test_call_that_has_its_result_is_over(home: Home) -> None:
     answered.result(record, "nothing")
     waiting.line({**record, "sessionId": CLEARED, "timestamp": "2026-03-01T10:00:00.000Z"})
 
-    assert CLEARED == asking.session_of_call(tool_id(record), [home.root], 0)
+    assert CLEARED == caller.session_of_call(tool_id(record), [home.root], 0)
 
 
 def test_call_is_found_behind_large_results(home: Home) -> None:
@@ -257,7 +257,7 @@ def test_call_is_found_behind_large_results(home: Home) -> None:
     made = call(transcript)
     transcript.result(other, "x" * 2_000_000)
 
-    assert FORMER == asking.session_of_call(made, [home.root], 0)
+    assert FORMER == caller.session_of_call(made, [home.root], 0)
 
 
 def test_call_that_is_being_written_is_read_again(home: Home) -> None:
@@ -269,7 +269,7 @@ def test_call_that_is_being_written_is_read_again(home: Home) -> None:
     timer = threading.Timer(LATE_SECONDS, transcript.raw, [written[-10:]])
 
     timer.start()
-    session = asking.session_of_call(tool_id(record), [home.root], 10.0)
+    session = caller.session_of_call(tool_id(record), [home.root], 10.0)
     timer.join()
 
     assert FORMER == session
@@ -280,8 +280,8 @@ def test_old_transcripts_are_not_waited_for(home: Home, tmp_path: Path) -> None:
     home.session(FORMER).prompt("long ago")
     began = time.monotonic()
 
-    later = asking.session_of_call("toolu_x", [home.root], 60.0, lambda: time.time() + asking.LIVE_SECONDS + 60)
-    nowhere = asking.session_of_call("toolu_x", [tmp_path / "missing"], 60.0)
+    later = caller.session_of_call("toolu_x", [home.root], 60.0, lambda: time.time() + caller.LIVE_SECONDS + 60)
+    nowhere = caller.session_of_call("toolu_x", [tmp_path / "missing"], 60.0)
 
     assert (None, None) == (later, nowhere)
     assert time.monotonic() - began < 30
@@ -296,7 +296,7 @@ def test_links_are_not_followed(home: Home) -> None:
     (below / "workflows").symlink_to(below)
     os.mkfifo(home.project() / "pipe.jsonl")
 
-    assert FORMER == asking.session_of_call(made, [home.root], 0)
+    assert FORMER == caller.session_of_call(made, [home.root], 0)
 
 
 @pytest.mark.parametrize("state", ["", "[]", '{"pid": 2, "sessionId": "a"}', '{"pid": 7, "sessionId": "--x"}', "{"])
@@ -304,4 +304,4 @@ def test_state_that_makes_no_sense_says_nothing(home: Home, state: str) -> None:
     """A damaged file, and one that another process left, name no session."""
     home.write(home.root / "sessions" / "7.json", state)
 
-    assert asking.session_of_client(7, [home.root]) is None
+    assert caller.session_of_client(7, [home.root]) is None

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from searchkit.mcp import bridge, envelope
+from searchkit.mcp import bridge, jsonrpc
 from searchkit.mcp.bridge import Bridge
-from searchkit.resident import client
+from searchkit.server import client
 from tests.mcp.history import FIXED, LATER, History
 
 NOBODY = {"session": "", "cwd": ""}
@@ -101,7 +101,7 @@ def test_call_may_say_itself_who_asks(history: History) -> None:
         "tools/call",
         name="search",
         arguments={"query": "ledger"},
-        _meta={envelope.CALLER: {"session": LATER}},
+        _meta={jsonrpc.CALLER: {"session": LATER}},
     )
 
     (answer,) = answers(history.index, call)
@@ -111,7 +111,7 @@ def test_call_may_say_itself_who_asks(history: History) -> None:
 
 def test_nonsense_about_who_asks_says_nothing(history: History) -> None:
     """A client that says something else there is answered all the same."""
-    call = request(1, "tools/call", name="show", arguments={"id": FIXED}, _meta={envelope.CALLER: [1]})
+    call = request(1, "tools/call", name="show", arguments={"id": FIXED}, _meta={jsonrpc.CALLER: [1]})
 
     (answer,) = answers(history.index, call)
 
@@ -249,7 +249,7 @@ def test_name_that_no_header_can_hold_is_encoded() -> None:
     """A resource is named in a header as the protocol has it."""
     message = {"method": "resources/read", "params": {"uri": "searchkit://session/é", "_meta": {VERSION: "2026-07-28"}}}
 
-    found = envelope.headers(message, None)
+    found = jsonrpc.headers(message, None)
 
     assert ("2026-07-28", "resources/read") == (found["MCP-Protocol-Version"], found["Mcp-Method"])
     assert "=?base64?c2VhcmNoa2l0Oi8vc2Vzc2lvbi/DqQ==?=" == found["Mcp-Name"]

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from searchkit import __version__, own
+from searchkit import __version__
 from searchkit.mcp.tools import TOOLS
+from searchkit.query import own_output
 
 ROOT = Path(__file__).resolve().parents[2]
 PLUGIN = ROOT / "searchkit" / "plugin"
@@ -120,7 +121,7 @@ def test_server_is_what_tools_are_known_by() -> None:
     (server,) = read(PLUGIN / ".mcp.json")["mcpServers"]
     plugin = read(PLUGIN / ".claude-plugin" / "plugin.json")["name"]
 
-    assert (server, f"plugin_{plugin}_{server}") == own.TOOLS
+    assert (server, f"plugin_{plugin}_{server}") == own_output.TOOLS
 
 
 @pytest.mark.parametrize(

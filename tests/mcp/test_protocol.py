@@ -17,9 +17,9 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 from searchkit.mcp.tools import TOOLS
 from tests.mcp.history import ERROR, FIXED, LATER, History
 
-COMMAND = [sys.executable, "-m", "searchkit.start", "mcp"]
+COMMAND = [sys.executable, "-m", "searchkit.__main__", "mcp"]
 # With a process that keeps the index open, and all in one.
-WAYS = ["alone"] + (["resident"] if importlib.util.find_spec("searchkit.resident.process") else [])
+WAYS = ["alone"] + (["resident"] if importlib.util.find_spec("searchkit.server.process") else [])
 # For what is the same either way: the one that takes no seconds to start again and again.
 EITHER = WAYS[-1]
 ASKED = {

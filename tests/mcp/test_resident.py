@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from searchkit import Engine
-from searchkit.resident import client
+from searchkit.server import client
 from tests.mcp.history import FIXED
 from tests.transcript import Home
 
@@ -23,7 +23,7 @@ PATIENCE_SECONDS = 60.0
 PAUSE_SECONDS = 0.05
 
 pytestmark = pytest.mark.skipif(
-    importlib.util.find_spec("searchkit.resident.process") is None, reason="there is no resident process yet"
+    importlib.util.find_spec("searchkit.server.process") is None, reason="there is no resident process yet"
 )
 
 
@@ -37,7 +37,7 @@ class Agent:
         self._number = 0
         with complaints.open("w") as errors:
             self.process = subprocess.Popen(
-                [sys.executable, "-m", "searchkit.start", "mcp", "--index", str(index)],
+                [sys.executable, "-m", "searchkit.__main__", "mcp", "--index", str(index)],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=errors,

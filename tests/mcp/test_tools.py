@@ -9,13 +9,14 @@ import msgspec
 import pytest
 from jsonschema import Draft202012Validator
 
-from searchkit import Engine, tokens
+from searchkit import Engine
 from searchkit.errors import UsageError
 from searchkit.mcp import answers
 from searchkit.mcp.caller import ACTIVE_SECONDS, Caller, left_out
 from searchkit.mcp.mending import telling
 from searchkit.mcp.tools import TOOLS, call
 from searchkit.mcp.written import text
+from searchkit.text import tokens
 from tests.mcp.history import ERROR, FIXED, LATER, LONG, OTHER, SHOP, History
 from tests.transcript import Home
 

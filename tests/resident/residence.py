@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from searchkit import Engine
-from searchkit.resident import control, place
+from searchkit.server import address, control
 from tests.transcript import Home
 
 T = TypeVar("T")
@@ -53,7 +53,7 @@ class Residence:
 
     def start(self, *options: str, **environment: str) -> subprocess.Popen[bytes]:
         """Start a process, which may find that there is one already."""
-        command = [sys.executable, "-m", "searchkit.resident", "--index", str(self.index), "--foreground", *options]
+        command = [sys.executable, "-m", "searchkit.server", "--index", str(self.index), "--foreground", *options]
         process = subprocess.Popen(command, env={**os.environ, **ENVIRONMENT, **environment}, stderr=subprocess.PIPE)
         self.processes.append(process)
         return process
@@ -85,7 +85,7 @@ class Residence:
         """Connect to the socket or to a port."""
         if port is None:
             connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-            connection.connect(str(place.socket_path(self.index)))
+            connection.connect(str(address.socket_path(self.index)))
         else:
             connection = socket.create_connection(("127.0.0.1", port))
         connection.settimeout(SECONDS_FOR_ANYTHING)

@@ -9,11 +9,11 @@ import pytest
 from jsonschema import Draft202012Validator
 from starlette.routing import Route
 
-from searchkit import cli
-from searchkit.resident.api import application
-from searchkit.resident.openapi import description
-from searchkit.resident.service import Service
-from searchkit.resident.serving import Server
+from searchkit.cli import main
+from searchkit.server.app import application
+from searchkit.server.openapi import description
+from searchkit.server.server import Server
+from searchkit.server.service import Service
 from tests.resident.residence import Residence, request
 
 # Sessions of the sample: one with agents, and one with branches and a compaction.
@@ -51,7 +51,7 @@ EQUALS = [
 
 def printed(served: Residence, capsys: pytest.CaptureFixture[str], command: list[str]) -> Any:
     """Return what a command prints with --json, without the process."""
-    cli.run([*command, "--index", str(served.index), "--json"])
+    main.run([*command, "--index", str(served.index), "--json"])
     return json.loads(capsys.readouterr().out)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from searchkit.errors import UsageError
-from searchkit.resident import beating
+from searchkit.server import beating
 
 
 def sent(work: Callable[[], Awaitable[bytes]]) -> tuple[int, list[bytes], list[BaseException]]:

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from searchkit import Engine
-from searchkit.backends.digest import digest
-from searchkit.backends.embedded import EmbeddedBackend, layout
-from searchkit.backends.embedded.lock import writing
-from searchkit.ingest import Summary
-from searchkit.questions import Mode
-from searchkit.resident import following
+from searchkit.backends.fingerprint import digest
+from searchkit.backends.local import EmbeddedBackend, layout
+from searchkit.backends.local.lock import writing
+from searchkit.indexing.ingest import Summary
+from searchkit.query.types import Mode
+from searchkit.server import indexer_thread
 from tests.corpus.build import build
 from tests.resident.residence import ENVIRONMENT, SECONDS_FOR_ANYTHING, SESSION, Residence, wait_for
 from tests.transcript import Home, Transcript
@@ -59,7 +59,7 @@ def test_unexpected_fault_loses_no_change(
     home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """What changed while something nobody thought of went wrong is taken in later, and the log tells of it."""
-    monkeypatch.setattr(following, "TROUBLE_SECONDS", 0.1)
+    monkeypatch.setattr(indexer_thread, "TROUBLE_SECONDS", 0.1)
     index = tmp_path / "index"
     home.session(SESSION).prompt("find the slow query")
     with Engine(index, [home.root]) as engine:
@@ -73,7 +73,9 @@ def test_unexpected_fault_loses_no_change(
                 raise faults.pop()
             return super().index(*arguments, **options)
 
-    follows = following.Following(lambda roots: Stumbling(index, roots, "fake"), lambda: (home.root,), lambda: None)
+    follows = indexer_thread.Following(
+        lambda roots: Stumbling(index, roots, "fake"), lambda: (home.root,), lambda: None
+    )
     follows.start()
 
     try:
@@ -161,7 +163,7 @@ def test_many_writers_at_once(tmp_path: Path) -> None:
         residence.build(with_vectors=True)
         residence.serve()
         residence.home.session(OTHER, cwd="/home/mira/src/bakery").prompt("sourdough")
-        program = [sys.executable, "-m", "searchkit.cli", "index", "--index", str(residence.index), "--json"]
+        program = [sys.executable, "-m", "searchkit.cli.main", "index", "--index", str(residence.index), "--json"]
         environment = {**ENVIRONMENT, "HOME": str(tmp_path)}
         runs = [
             subprocess.Popen(

@@ -4,8 +4,9 @@ from contextlib import ExitStack
 
 import pytest
 
-from searchkit.resident import control, place
-from searchkit.resident.guard import MOST_AT_ONCE, MOST_BODY_BYTES, SECURITY
+from searchkit.server import address as place
+from searchkit.server import control
+from searchkit.server.security import MOST_AT_ONCE, MOST_BODY_BYTES, SECURITY
 from tests.resident.residence import Reply, Residence, read, request, wait_for
 
 HEALTH = "/v1/health"

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from searchkit import Engine
-from searchkit.backends.embedded import layout
-from searchkit.backends.embedded.lock import writing
-from searchkit.private import write_private
-from searchkit.resident import client, control, place
+from searchkit.backends.local import layout
+from searchkit.backends.local.lock import writing
+from searchkit.server import address, client, control
+from searchkit.system.files import write_private
 from tests.resident.residence import SECONDS_FOR_ANYTHING, SESSION, Residence, wait_for
 
 
@@ -35,7 +35,7 @@ def test_comes_back_after_a_kill(residence: Residence) -> None:
     first = residence.serve()
     first.kill()
     first.wait(SECONDS_FOR_ANYTHING)
-    was_left = place.socket_path(residence.index).exists()
+    was_left = address.socket_path(residence.index).exists()
 
     residence.serve()
 
@@ -51,8 +51,8 @@ def test_leaves_when_told(residence: Residence, number: signal.Signals) -> None:
     process.send_signal(number)
 
     assert 0 == process.wait(SECONDS_FOR_ANYTHING)
-    assert not place.socket_path(residence.index).exists()
-    assert place.door(residence.index) is None
+    assert not address.socket_path(residence.index).exists()
+    assert address.door(residence.index) is None
 
 
 def test_leaves_when_nobody_asks(residence: Residence) -> None:
@@ -60,14 +60,14 @@ def test_leaves_when_nobody_asks(residence: Residence) -> None:
     process = residence.start(SEARCHKIT_IDLE_SECONDS="0.5")
 
     assert 0 == process.wait(SECONDS_FOR_ANYTHING)
-    assert "nobody asked for 0.5 s" in place.log_path(residence.index).read_text()
+    assert "nobody asked for 0.5 s" in address.log_path(residence.index).read_text()
     with pytest.raises(client.NobodyThere):
         client.ask(str(residence.index), "GET", "/v1/health")
 
 
 def remove_socket(index: Path) -> None:
     """Take the socket away."""
-    place.socket_path(index).unlink()
+    address.socket_path(index).unlink()
 
 
 def remove_index(index: Path) -> None:
@@ -109,7 +109,7 @@ def test_refuses_an_index_of_another_format(residence: Residence) -> None:
     process = residence.start()
 
     assert 2 == process.wait(SECONDS_FOR_ANYTHING)
-    assert f"has format {layout.FORMAT + 1}" in place.log_path(residence.index).read_text()
+    assert f"has format {layout.FORMAT + 1}" in address.log_path(residence.index).read_text()
 
 
 def test_refuses_a_directory_that_is_not_there(residence: Residence) -> None:
@@ -142,7 +142,7 @@ def test_socket_of_a_long_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
             residence.build()
             residence.serve()
 
-            path = place.socket_path(residence.index)
+            path = address.socket_path(residence.index)
 
             assert path.parent.parent == Path(runtime)
             assert 0o700 == stat.S_IMODE(path.parent.stat().st_mode)

@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 
 from searchkit.errors import NotPrivate
-from searchkit.resident import logs, place
+from searchkit.server import address, logs
 from tests.resident.residence import SECONDS_FOR_ANYTHING, SESSION, Residence, request
 
 SECRET = "crocodile"
 
 
 def written(residence: Residence) -> str:
-    return place.log_path(residence.index).read_text()
+    return address.log_path(residence.index).read_text()
 
 
 @pytest.mark.parametrize(
@@ -41,7 +41,7 @@ def test_crash_is_in_the_log(residence: Residence, number: signal.Signals, words
     assert -number == process.wait(SECONDS_FOR_ANYTHING)
     log = written(residence)
     assert f"Fatal Python error: {words}" in log
-    assert "searchkit/resident/serving.py" in log.replace("\\", "/")
+    assert "searchkit/server/server.py" in log.replace("\\", "/")
     assert SECRET not in log
 
 
@@ -74,7 +74,7 @@ def test_log_says_that_it_was_told_to_leave(residence: Residence) -> None:
 
 def test_log_stays_small_and_private(residence: Residence) -> None:
     """However often it is written to, two bounded files remain, which only their owner reads (issue 15)."""
-    log = place.log_path(residence.index)
+    log = address.log_path(residence.index)
     log.write_text("x" * logs.MOST_BYTES)
     log.chmod(0o644)
 
@@ -88,7 +88,7 @@ def test_log_stays_small_and_private(residence: Residence) -> None:
 
 def test_crash_after_a_new_log_was_begun(residence: Residence) -> None:
     """A crash is written into the log that is in use, not into the one before (issue 15)."""
-    log = place.log_path(residence.index)
+    log = address.log_path(residence.index)
     log.write_text("x" * logs.MOST_BYTES)
     process = residence.serve()
 
@@ -115,7 +115,7 @@ def test_faults_are_told_without_their_message(tmp_path: Path) -> None:
         thread.join()
         asyncio.run(fail_unseen())
 
-    log = place.log_path(tmp_path).read_text()
+    log = address.log_path(tmp_path).read_text()
     assert "the thread searchkit-failing died" in log
     assert "a task failed" in log
     assert 2 == log.count("\nValueError")
@@ -126,7 +126,7 @@ def test_log_that_is_a_link_is_refused(tmp_path: Path) -> None:
     """What a link leads to is not written to (issue 15)."""
     precious = tmp_path / "precious"
     precious.write_text("precious")
-    place.log_path(tmp_path).symlink_to(precious)
+    address.log_path(tmp_path).symlink_to(precious)
 
     with pytest.raises(NotPrivate, match="symbolic link"), logs.kept(tmp_path):
         pass

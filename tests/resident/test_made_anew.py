@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from searchkit import Engine
-from searchkit.backends.embedded import layout
-from searchkit.resident.engines import Engines, Held
-from searchkit.resident.following import Following
+from searchkit.backends.local import layout
+from searchkit.server.engine_pool import Engines, Held
+from searchkit.server.indexer_thread import Following
 from tests.resident.residence import SESSION, Residence, wait_for
 from tests.transcript import Home
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from searchkit.resident import outdated
-from searchkit.resident.outdated import is_outdated
+from searchkit.server import outdated
+from searchkit.server.outdated import is_outdated
 
 
 @pytest.fixture

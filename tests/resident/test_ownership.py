@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from searchkit.errors import NotPrivate
-from searchkit.resident import alone, client, control, place
-from searchkit.resident.doors import Doors
+from searchkit.server import address, alone, client, control
+from searchkit.server.doors import Doors
 from tests.resident.residence import SECONDS_FOR_ANYTHING, Residence
 from tests.running import Run
 
-NAMES = [place.LOCK, place.LOG, place.DOOR, place.FIRST_PAGE, place.SOCKET]
+NAMES = [address.LOCK, address.LOG, address.DOOR, address.FIRST_PAGE, address.SOCKET]
 NOBODY = 65_534
 
 
@@ -56,7 +56,7 @@ def test_process_does_not_start(residence: Residence, name: str, prepare: Callab
 
 def test_serve_says_why_at_once(residence: Residence) -> None:
     """Who starts the process is told the reason, and does not wait for one that never comes (issue 15)."""
-    open_to_all(residence.index / place.LOG)
+    open_to_all(residence.index / address.LOG)
 
     with pytest.raises(NotPrivate, match="can be written by other users") as refused:
         control.start(residence.index, ())
@@ -80,7 +80,7 @@ def test_socket_of_another_user_is_not_asked(residence: Residence, run: Run) -> 
     if os.geteuid() != 0:
         pytest.skip("only root can give a socket away")
     residence.serve()
-    os.chown(place.socket_path(residence.index), NOBODY, NOBODY)
+    os.chown(address.socket_path(residence.index), NOBODY, NOBODY)
 
     with pytest.raises(client.NoAnswer, match="belongs to another user"):
         client.ask(str(residence.index), "GET", "/v1/health")
@@ -90,10 +90,10 @@ def test_lock_that_is_a_link_empties_nothing(tmp_path: Path) -> None:
     """Taking the lock empties the file, which must be the lock itself (issue 15)."""
     index = tmp_path / "index"
     index.mkdir()
-    link(index / place.LOCK)
+    link(index / address.LOCK)
 
     with pytest.raises(NotPrivate, match="symbolic link"):
-        alone.hold(place.lock_path(index))
+        alone.hold(address.lock_path(index))
 
     assert "precious" == (tmp_path / "precious").read_text()
 
@@ -109,16 +109,16 @@ def test_token_is_not_written_through_a_link(tmp_path: Path, name: str) -> None:
         door.listening.close()
 
     assert "precious" == (tmp_path / "precious").read_text()
-    assert door.token == (place.door(index) or {})["token"]
+    assert door.token == (address.door(index) or {})["token"]
 
 
 def test_door_that_others_can_write_is_not_believed(tmp_path: Path) -> None:
     """A port and a token that somebody else could have written lead the user to his page (issue 15)."""
-    open_to_all(tmp_path / place.DOOR)
-    (tmp_path / place.DOOR).write_text('{"pid": 1, "port": 2, "token": "theirs", "page_token": "theirs"}')
+    open_to_all(tmp_path / address.DOOR)
+    (tmp_path / address.DOOR).write_text('{"pid": 1, "port": 2, "token": "theirs", "page_token": "theirs"}')
 
     with pytest.raises(NotPrivate, match="can be written by other users"):
-        place.door(tmp_path)
+        address.door(tmp_path)
 
 
 def test_user_may_link_to_his_index(residence: Residence) -> None:

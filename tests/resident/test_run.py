@@ -7,8 +7,8 @@ import threading
 import time
 
 from searchkit import __version__
-from searchkit.resident.engines import Engines
-from searchkit.resident.run import run
+from searchkit.server.engine_pool import Engines
+from searchkit.server.run_command import run
 from tests.resident.residence import Residence
 
 

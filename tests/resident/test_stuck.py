@@ -17,8 +17,9 @@ import pytest
 
 from searchkit import Engine
 from searchkit.errors import Refused
-from searchkit.resident import engines, place
-from searchkit.resident.engines import ENGINES, Engines
+from searchkit.server import address as place
+from searchkit.server import engine_pool
+from searchkit.server.engine_pool import ENGINES, Engines
 from tests.resident.blocking import Blocking
 from tests.resident.residence import SECONDS_FOR_ANYTHING, Residence, request, wait_for
 from tests.transcript import Home
@@ -213,7 +214,7 @@ class TestEngines:
         self, pool: Engines, back: threading.Event, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """Whoever waits too long is told so, with what to do (issue 15)."""
-        monkeypatch.setattr(engines, "ANSWER_SECONDS", 0.2)
+        monkeypatch.setattr(engine_pool, "ANSWER_SECONDS", 0.2)
 
         with pytest.raises(Refused, match="no answer within") as refused:
             asyncio.run(pool.ask(lambda engine: back.wait()))
@@ -231,7 +232,7 @@ def test_watching_first_lists_what_it_watches(tmp_path: Path) -> None:
     program = (
         "import threading\n"
         "from pathlib import Path\n"
-        "from searchkit.watch import changes_below\n"
+        "from searchkit.indexing.watch import changes_below\n"
         f"watching = threading.Thread(target=lambda: (next(changes_below([Path({str(root)!r})])), print('watches')))\n"
         "watching.start()\n"
         "watching.join(1)\n"

@@ -14,7 +14,7 @@ from searchkit.backends.memory import sessions as listing
 from searchkit.backends.memory.held import DATED, TRANSCRIPTS, File, Sighting, Sightings, link, parts, ranked
 from searchkit.backends.memory.meaning import Meaning
 from searchkit.backends.memory.settle import Key, key
-from searchkit.questions import Condition, Query
+from searchkit.query.types import Condition, Query
 from searchkit.types import (
     Change,
     Counts,

@@ -5,9 +5,9 @@ from datetime import datetime
 
 from searchkit.backends.memory.census import Held, responses
 from searchkit.backends.memory.sessions import sessions
-from searchkit.backends.tally import Counted, tally
-from searchkit.conditions import is_met, within
-from searchkit.questions import Condition
+from searchkit.backends.totals import Counted, tally
+from searchkit.query.filter_matching import is_met, within
+from searchkit.query.types import Condition
 from searchkit.types import Figures, Grouping, Kind, Link, Standing
 
 Numbers = Mapping[str, float]

@@ -9,8 +9,8 @@ from datetime import datetime
 from searchkit.backends.base import Found, Hit, Order, Stored
 from searchkit.backends.memory import sessions as telling
 from searchkit.backends.memory.census import Held
-from searchkit.conditions import is_met, is_time_met
-from searchkit.questions import Clause, Condition, Match, Query, Term
+from searchkit.query.filter_matching import is_met, is_time_met
+from searchkit.query.types import Clause, Condition, Match, Query, Term
 from searchkit.types import Kind
 
 _WORD = re.compile(r"[^\W_]+")

@@ -9,9 +9,9 @@ from searchkit.backends.base import TYPED, Near, Reach, Stored, Vector
 from searchkit.backends.memory.census import Held
 from searchkit.backends.memory.finding import is_meant
 from searchkit.backends.memory.settle import Key, key
-from searchkit.questions import Condition
+from searchkit.backends.vector_priority import worth
+from searchkit.query.types import Condition
 from searchkit.types import Kind, Role
-from searchkit.worth import worth
 
 if TYPE_CHECKING:
     from searchkit.backends.base import Values

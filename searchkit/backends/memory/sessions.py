@@ -7,8 +7,8 @@ from searchkit.backends.base import Holding, Stored
 from searchkit.backends.memory.census import Held, Span, is_gone
 from searchkit.backends.memory.held import File
 from searchkit.backends.titles import MOST_TYPED, title_from
-from searchkit.conditions import is_met, is_time_met
-from searchkit.questions import Condition
+from searchkit.query.filter_matching import is_met, is_time_met
+from searchkit.query.types import Condition
 from searchkit.types import Fact, Kind, Session
 
 TITLES = ("custom-title", "ai-title", "summary", "index-title", "index-summary")

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Mapping
 
 import msgspec
 
+from searchkit.backends.duplicates import Candidate, judge
 from searchkit.backends.memory.held import Sightings, parts, ranked, standing
-from searchkit.backends.repeats import Candidate, judge
 from searchkit.types import ANSWERED, Fact, Kind, Part, Standing
 
 # A part by its record, its block and its text.

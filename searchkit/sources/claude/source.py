@@ -8,8 +8,6 @@ from pathlib import Path
 
 import msgspec
 
-from searchkit.retention import DAY_MILLISECONDS, SOON_DAYS, Exposure, Policy
-from searchkit.sources.claude.blocks import persisted_path
 from searchkit.sources.claude.layout import (
     GROWING,
     LINK_OUT,
@@ -23,14 +21,28 @@ from searchkit.sources.claude.layout import (
     paste_place,
     run_of,
 )
-from searchkit.sources.claude.policy import policy
+from searchkit.sources.claude.messages import persisted_path
+from searchkit.sources.claude.reader import Memory, Reader
 from searchkit.sources.claude.readings import READING
-from searchkit.sources.claude.records import Memory, Reader
-from searchkit.sources.claude.side import BEHIND_LINES, read_document, read_history
+from searchkit.sources.claude.retention_settings import policy
+from searchkit.sources.claude.side_files import BEHIND_LINES, read_document, read_history
+from searchkit.sources.files import open_regular
 from searchkit.sources.jsonl import OVERLONG, Growth, Mark, Piece, Shape, compare, decode, pieces
-from searchkit.sources.regular import open_regular
 from searchkit.sources.salvage import describe, gaps, whole_objects
-from searchkit.types import Behind, Change, Fact, Origin, Problem, Reading, Record, Tally
+from searchkit.types import (
+    DAY_MILLISECONDS,
+    SOON_DAYS,
+    Behind,
+    Change,
+    Exposure,
+    Fact,
+    Origin,
+    Policy,
+    Problem,
+    Reading,
+    Record,
+    Tally,
+)
 
 log = logging.getLogger(__name__)
 

@@ -1,6 +1,0 @@
-"""The default backend: a catalog in SQLite beside derived stores, all in one directory."""
-
-from searchkit.backends.embedded.backend import EmbeddedBackend
-from searchkit.backends.embedded.opening import open_to_write
-
-__all__ = ["EmbeddedBackend", "open_to_write"]

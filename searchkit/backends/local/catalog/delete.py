@@ -1,0 +1,134 @@
+"""Takes things out of the catalog so that nothing of them remains but what other places hold."""
+
+import sqlite3
+from collections.abc import Iterable, Sequence
+
+from searchkit.backends.local.catalog.asking import rows_in
+from searchkit.backends.local.catalog.homes import choose_home
+from searchkit.backends.local.catalog.names import keep_last_number, last_number
+from searchkit.backends.local.catalog.packing import Packer
+from searchkit.backends.local.catalog.schema import LINK, SHARED
+from searchkit.backends.local.catalog.texts import Unpacker
+
+_FORGET_TELLINGS = """
+DELETE FROM tellings WHERE part IN (SELECT id FROM parts WHERE record = ?1) AND NOT EXISTS
+  (SELECT 1 FROM places WHERE record = ?1 AND places.file = tellings.file AND places.line = tellings.line)
+"""
+_UNTOLD = "SELECT id FROM parts WHERE record = ? AND NOT EXISTS (SELECT 1 FROM tellings WHERE part = parts.id)"
+_ORPHANS = """
+DELETE FROM responses WHERE id NOT IN (SELECT response FROM records WHERE response IS NOT NULL);
+UPDATE responses SET record = first FROM
+  (SELECT response, min(uuid) AS first FROM records WHERE response IS NOT NULL GROUP BY response) AS told
+  WHERE told.response = responses.id;
+DELETE FROM paths WHERE id NOT IN (SELECT path FROM touches);
+DELETE FROM problems WHERE file NOT IN (SELECT id FROM files);
+DELETE FROM contexts WHERE id NOT IN (SELECT context FROM records UNION SELECT context FROM places);
+DELETE FROM names WHERE id NOT IN (
+  SELECT type FROM records UNION SELECT ifnull(agent, 0) FROM records UNION SELECT ifnull(tool, 0) FROM parts
+  UNION SELECT type FROM places UNION SELECT ifnull(agent, 0) FROM places UNION SELECT ifnull(tool, 0) FROM tellings
+  UNION SELECT name FROM facts UNION SELECT agent FROM facts UNION SELECT action FROM touches
+  UNION SELECT ifnull(agent, 0) FROM files);
+"""
+_IS_DOOMED = "IN (SELECT id FROM temp.doomed)"
+
+
+def erase_file(connection: sqlite3.Connection, file: int) -> None:
+    """Take a file's records out; one that lies in other places too lives on there."""
+    _erase_places(connection, "file = ?", file)
+
+
+def erase_session(connection: sqlite3.Connection, session: int) -> None:
+    """Take a session out: its records unless another session has them too, its facts, its name."""
+    execute = connection.execute
+    _erase_places(connection, "session = ?", session)
+    execute("DELETE FROM facts WHERE session = ?", (session,))
+    execute(
+        "DELETE FROM files WHERE session = ? AND is_gone AND NOT EXISTS (SELECT 1 FROM records WHERE file = files.id)"
+        " AND NOT EXISTS (SELECT 1 FROM places WHERE places.file = files.id)",
+        (session,),
+    )
+    execute("UPDATE files SET session = 0 WHERE session = ?", (session,))
+    execute("DELETE FROM sessions WHERE id = ?", (session,))
+
+
+def erase_orphans(connection: sqlite3.Connection) -> None:
+    """Take out what nothing refers to any more: names, paths, contexts, and what responses cost."""
+    for statement in _ORPHANS.split(";"):
+        connection.execute(statement)
+
+
+def erase_parts(connection: sqlite3.Connection, parts: Sequence[int]) -> None:
+    """Take parts out, and records without a uuid of their own that say nothing without them."""
+    if not parts:
+        return
+    records = {row[0] for row in rows_in(connection, "SELECT record FROM parts WHERE id IN", parts)}
+    _doom(connection, parts)
+    _forget_texts(connection, f"id {_IS_DOOMED}")
+    _doom(connection, records)
+    connection.execute(
+        f"DELETE FROM temp.doomed WHERE EXISTS (SELECT 1 FROM records WHERE records.id = doomed.id AND flags & {LINK})"
+        " OR EXISTS (SELECT 1 FROM parts WHERE record = doomed.id)"
+    )
+    _erase_doomed(connection)
+
+
+def _erase_places(connection: sqlite3.Connection, condition: str, value: int) -> None:
+    execute = connection.execute
+    execute(f"UPDATE sessions SET is_settled = 0 WHERE id IN (SELECT session FROM records WHERE {condition})", (value,))
+    alone = execute(f"SELECT id FROM records WHERE {condition} AND NOT flags & {SHARED}", (value,)).fetchall()
+    shared = [row[0] for row in execute(f"SELECT DISTINCT record FROM places WHERE {condition}", (value,))]
+    if not alone and not shared:
+        return
+    execute(f"DELETE FROM places WHERE {condition}", (value,))
+    left = {row[0] for row in rows_in(connection, "SELECT record FROM places WHERE record IN", shared)}
+    untold: list[int] = []
+    for record in left:
+        execute(_FORGET_TELLINGS, (record,))
+        untold += [row[0] for row in execute(_UNTOLD, (record,))]
+    _doom(connection, {row[0] for row in alone} | (set(shared) - left))
+    _erase_doomed(connection)
+    erase_parts(connection, untold)
+    for record in left:
+        choose_home(connection, record)
+
+
+def _doom(connection: sqlite3.Connection, numbers: Iterable[int]) -> None:
+    """Put the numbers of what is to go into a table that statements can refer to."""
+    connection.execute("CREATE TEMP TABLE IF NOT EXISTS doomed (id INTEGER PRIMARY KEY)")
+    connection.execute("DELETE FROM temp.doomed")
+    connection.executemany("INSERT OR IGNORE INTO temp.doomed VALUES (?)", [(number,) for number in numbers])
+
+
+def _erase_doomed(connection: sqlite3.Connection) -> None:
+    """Take out the records that are doomed, with all that refers to them."""
+    _forget_texts(connection, f"record {_IS_DOOMED}")
+    connection.execute(f"DELETE FROM touches WHERE record {_IS_DOOMED}")
+    connection.execute(f"DELETE FROM places WHERE record {_IS_DOOMED}")
+    connection.execute(
+        "UPDATE records SET parent = NULL, missing_parent = (SELECT uuid FROM records AS parents"
+        f" WHERE parents.id = records.parent) WHERE parent {_IS_DOOMED} AND id NOT {_IS_DOOMED}"
+    )
+    connection.execute(f"DELETE FROM records WHERE id {_IS_DOOMED}")
+
+
+def _forget_texts(connection: sqlite3.Connection, condition: str) -> None:
+    """Delete parts and write the chunks that held their texts anew, without them and under new numbers."""
+    execute = connection.execute
+    chunks = execute(
+        f"SELECT id, first_part, last_part FROM chunks WHERE id IN (SELECT DISTINCT chunk FROM parts WHERE {condition})"
+    ).fetchall()
+    execute(f"DELETE FROM tellings WHERE part IN (SELECT id FROM parts WHERE {condition})")
+    execute(f"UPDATE parts SET repeats = NULL WHERE repeats IN (SELECT id FROM parts WHERE {condition})")
+    execute(f"DELETE FROM parts WHERE {condition}")
+    unpacker = Unpacker(connection)
+    for chunk, first, last in chunks:
+        kept = execute(
+            "SELECT id, start, length FROM parts WHERE id BETWEEN ? AND ? AND chunk = ? ORDER BY id",
+            (first, last, chunk),
+        ).fetchall()
+        packer = Packer(last_number(connection, "chunks") + 1)
+        moved = [(*packer.add(part, unpacker.encoded(chunk, start, length)), part) for part, start, length in kept]
+        keep_last_number(connection, "chunks", packer.last_chunk)
+        execute("DELETE FROM chunks WHERE id = ?", (chunk,))
+        connection.executemany("INSERT INTO chunks VALUES (?, ?, ?, ?)", packer.chunks())
+        connection.executemany("UPDATE parts SET chunk = ?, start = ?, length = ? WHERE id = ?", moved)

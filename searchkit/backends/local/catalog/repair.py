@@ -1,0 +1,229 @@
+"""Finds what is damaged in the catalog, and puts right what a reading of all transcripts does not.
+
+Reading everything again replaces, file by file, whatever the transcripts still have. What only the catalog
+has cannot be read again: its texts are kept as far as they can be read, and named in `losses`.
+"""
+
+import random
+import sqlite3
+import time
+from collections.abc import Iterator
+
+import zstandard
+
+from searchkit.backends.local.catalog import schema
+from searchkit.backends.local.catalog.checksums import broken, reseal, span
+from searchkit.backends.local.catalog.delete import erase_file, erase_orphans
+from searchkit.backends.local.catalog.packing import compress
+from searchkit.backends.local.catalog.schema import KINDS, LANGUAGES, ROLES
+from searchkit.backends.local.catalog.texts import unpack, unpack_unchecked
+from searchkit.sources.parts import digest
+from searchkit.types import Kind, Role, Standing
+
+_IN_CHUNK = "SELECT id, kind, digest, start, length FROM parts WHERE chunk = ? AND id BETWEEN ? AND ?"
+# Sessions that nothing is in: their name was another before it was damaged.
+_EMPTY_SESSIONS = """
+id > 0 AND has_transcript AND id NOT IN (SELECT session FROM records) AND id NOT IN (SELECT session FROM files)
+AND id NOT IN (SELECT session FROM places)
+"""
+# Files that are gone, and whose records all lie in another file that is not: their path was another.
+_GHOSTS = """
+SELECT id FROM files AS ghosts WHERE id BETWEEN ? AND ? AND is_gone AND NOT EXISTS (
+  SELECT 1 FROM records WHERE records.file = ghosts.id AND NOT EXISTS (
+    SELECT 1 FROM places JOIN files ON files.id = places.file WHERE record = records.id AND NOT is_gone))
+"""
+# Whether the transcripts have all that the catalog ever had, which it knows where it knows all their files.
+_ALL_WAS_READ = """
+SELECT NOT EXISTS (SELECT 1 FROM files WHERE is_gone)
+  AND NOT EXISTS (SELECT 1 FROM losses WHERE detail LIKE '%rows of files%' OR detail LIKE '%rows of every table%')
+"""
+
+# What refers to rows that could not be read goes with them; what a record cannot do without is given anew.
+_DANGLING = """
+DELETE FROM parts WHERE [parts];
+DELETE FROM records WHERE [records];
+DELETE FROM parts WHERE record NOT IN (SELECT id FROM records);
+DELETE FROM records WHERE file NOT IN (SELECT id FROM files) AND NOT flags & 32;
+DELETE FROM parts WHERE record NOT IN (SELECT id FROM records);
+UPDATE parts SET repeats = NULL WHERE repeats NOT IN (SELECT id FROM parts);
+DELETE FROM places WHERE record NOT IN (SELECT id FROM records) OR file NOT IN (SELECT id FROM files);
+DELETE FROM tellings WHERE part NOT IN (SELECT id FROM parts);
+DELETE FROM touches WHERE record NOT IN (SELECT id FROM records) OR path NOT IN (SELECT id FROM paths);
+UPDATE records SET parent = NULL WHERE parent NOT IN (SELECT id FROM records);
+INSERT OR IGNORE INTO names SELECT DISTINCT type, 'lost-' || type FROM records WHERE type NOT IN (SELECT id FROM names);
+INSERT OR IGNORE INTO contexts (id)
+  SELECT DISTINCT context FROM records WHERE context NOT IN (SELECT id FROM contexts);
+INSERT OR IGNORE INTO contexts (id) SELECT DISTINCT context FROM places WHERE context NOT IN (SELECT id FROM contexts);
+INSERT OR IGNORE INTO sessions (id, name)
+  SELECT DISTINCT session, 'lost-' || session FROM records WHERE session NOT IN (SELECT id FROM sessions);
+INSERT OR IGNORE INTO chunks SELECT chunk, min(id), max(id), x'' FROM parts
+  WHERE chunk NOT IN (SELECT id FROM chunks) GROUP BY chunk;
+UPDATE sessions SET is_settled = 0 WHERE id > 0
+"""
+# Columns that hold numbers: a row with anything else there is of no use.
+_NUMBERS = {
+    "parts": ("record", "chunk", "start", "length", "kind", "role", "session", "digest"),
+    "records": ("type", "context", "session", "file", "line", "flags", "standing"),
+}
+
+
+def drop_dangling(connection: sqlite3.Connection) -> None:
+    """Take out what refers to rows that are not there."""
+    statements = _DANGLING
+    for table, columns in _NUMBERS.items():
+        statements = statements.replace(f"[{table}]", " OR ".join(f"typeof({one}) != 'integer'" for one in columns))
+    for statement in statements.split(";"):
+        connection.execute(statement)
+
+
+def damaged_texts(connection: sqlite3.Connection, most: int | None = None) -> Iterator[tuple[int, int]]:
+    """Yield the part and the chunk of every text that is not the one that was written; of so many chunks."""
+    known = {row[0] for row in connection.execute("SELECT part FROM losses WHERE part IS NOT NULL")}
+    decompressor = zstandard.ZstdDecompressor()
+    for chunk, first, last, packed in _chunks(connection, most):
+        is_packed_well = True
+        try:
+            texts = unpack(packed, decompressor)
+        except zstandard.ZstdError:
+            is_packed_well, texts = False, unpack_unchecked(packed, decompressor)
+        parts = connection.execute(_IN_CHUNK, (chunk, first, last)).fetchall()
+        bad = [row[0] for row in parts if not _is_whole(texts, *row[1:])]
+        if not is_packed_well and not bad:
+            # The checksum itself, or what no part has.
+            yield 0, chunk
+        for part in bad:
+            if part not in known:
+                yield part, chunk
+
+
+def mend_indexes(connection: sqlite3.Connection) -> bool:
+    """Make the indexes of the tables again where they do not fit; say whether all is well after that."""
+    if _is_sound(connection):
+        return _is_as_defined(connection)
+    try:
+        connection.execute("REINDEX")
+    except sqlite3.DatabaseError:
+        return False
+    return _is_sound(connection) and _is_as_defined(connection)
+
+
+def note_losses(connection: sqlite3.Connection) -> None:
+    """Take what is still damaged as it is, and note it: no transcript has it any more."""
+    execute = connection.execute
+    now = int(time.time() * 1000)
+    for table, block in list(broken(connection)):
+        bounds = span(table, block)
+        if table == "files" and bounds is not None:
+            for (file,) in execute(_GHOSTS, bounds[1:]).fetchall():
+                erase_file(connection, file)
+                execute("DELETE FROM files WHERE id = ?", (file,))
+        if bounds is not None and _is_about_gone(connection, table, bounds):
+            key, first, last = bounds
+            detail = f"what is in {table} with {key} {first} to {last} may not be as it was written"
+            execute("INSERT INTO losses (time, detail) VALUES (?, ?)", (now, detail))
+    if execute(_ALL_WAS_READ).fetchone()[0]:
+        execute("DELETE FROM losses")
+    drop_dangling(connection)
+    execute("UPDATE parts SET kind = ? WHERE kind NOT BETWEEN 0 AND ?", (KINDS.index(Kind.TEXT), len(KINDS) - 1))
+    execute("UPDATE parts SET role = ? WHERE role NOT BETWEEN 0 AND ?", (ROLES.index(Role.SYSTEM), len(ROLES) - 1))
+    execute("UPDATE parts SET language = 0 WHERE language NOT BETWEEN 0 AND ?", (len(LANGUAGES) - 1,))
+    execute("UPDATE records SET standing = 0 WHERE standing NOT BETWEEN 0 AND ?", (max(Standing),))
+    execute("UPDATE parts SET standing = 0 WHERE standing NOT BETWEEN 0 AND ?", (max(Standing),))
+    execute(f"DELETE FROM facts WHERE session IN (SELECT id FROM sessions WHERE {_EMPTY_SESSIONS})")
+    execute(f"DELETE FROM sessions WHERE {_EMPTY_SESSIONS}")
+    erase_orphans(connection)
+    _note_texts(connection, now)
+    for table, block in list(broken(connection)):
+        reseal(connection, table, block)
+
+
+def _note_texts(connection: sqlite3.Connection, now: int) -> None:
+    decompressor = zstandard.ZstdDecompressor()
+    damaged = list(damaged_texts(connection))
+    for part, _ in damaged:
+        if part:
+            where = connection.execute(
+                "SELECT path FROM parts JOIN records ON records.id = record JOIN files ON files.id = file"
+                " WHERE parts.id = ?",
+                (part,),
+            ).fetchone()
+            detail = f"a text of {where[0] if where else 'an unknown file'}, which is gone"
+            connection.execute("INSERT INTO losses (time, part, detail) VALUES (?, ?, ?)", (now, part, detail))
+    for chunk in {chunk for _, chunk in damaged}:
+        (packed,) = connection.execute("SELECT data FROM chunks WHERE id = ?", (chunk,)).fetchone()
+        texts = unpack_unchecked(packed, decompressor) if isinstance(packed, bytes) else b""
+        connection.execute("UPDATE chunks SET data = ? WHERE id = ?", (compress(texts), chunk))
+
+
+def _chunks(connection: sqlite3.Connection, most: int | None) -> Iterator[tuple[int, int, int, bytes]]:
+    numbers = [row[0] for row in connection.execute("SELECT id FROM chunks")]
+    if most is not None and len(numbers) > most:
+        numbers = sorted(random.sample(numbers, most))
+    for number in numbers:
+        first, last, packed = connection.execute(
+            "SELECT first_part, last_part, data FROM chunks WHERE id = ?", (number,)
+        ).fetchone()
+        yield number, first, last, packed if isinstance(packed, bytes) else b""
+
+
+def _is_whole(texts: bytes, kind: int, expected: int, start: int, length: int) -> bool:
+    encoded = texts[start : start + length]
+    if len(encoded) != length or not 0 <= kind < len(KINDS):
+        return False
+    try:
+        return digest(KINDS[kind], encoded.decode()) == expected
+    except UnicodeDecodeError:
+        return False
+
+
+def _is_sound(connection: sqlite3.Connection) -> bool:
+    try:
+        return bool(connection.execute("PRAGMA integrity_check(1)").fetchone()[0] == "ok")
+    except sqlite3.DatabaseError:
+        return False
+
+
+def _is_as_defined(connection: sqlite3.Connection) -> bool:
+    return not list(wrong_definitions(connection))
+
+
+def wrong_definitions(connection: sqlite3.Connection) -> Iterator[str]:
+    """Yield the tables, indexes and triggers whose definition is not that of this format."""
+    statement = "SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL"
+    expected = sqlite3.connect(":memory:", isolation_level=None)
+    try:
+        expected.create_function("row_sum", -1, lambda *values: 0, deterministic=True)
+        expected.executescript(schema.ALL)
+        for late in schema.LATE_INDEXES:
+            expected.execute(late)
+        right = dict(expected.execute(statement))
+    finally:
+        expected.close()
+    try:
+        found = dict(connection.execute(statement))
+    except sqlite3.DatabaseError:
+        # One of them is no UTF-8.
+        yield "sqlite_master"
+        return
+    for name in sorted({*right, *found}):
+        is_late = any(f" {name} ON" in late for late in schema.LATE_INDEXES)
+        if right.get(name) != found.get(name) and not (is_late and name not in found):
+            yield name
+
+
+def _is_about_gone(connection: sqlite3.Connection, table: str, bounds: tuple[str, int, int]) -> bool:
+    """Say whether some of these rows are about files that no longer are: of others all was read again."""
+    key, first, last = bounds
+    has_gone = "SELECT EXISTS (SELECT 1 FROM files WHERE is_gone)"
+    of_records = f"""
+        SELECT EXISTS (SELECT 1 FROM {table} AS damaged JOIN records ON records.id = %s
+          JOIN files ON files.id = records.file WHERE damaged.{key} BETWEEN ? AND ? AND is_gone)"""
+    if table in ("records", "places", "touches", "parts"):
+        column = {"records": "damaged.id"}.get(table, "damaged.record")
+        return bool(connection.execute(of_records % column, (first, last)).fetchone()[0])
+    if table == "tellings":
+        statement = """
+            SELECT EXISTS (SELECT 1 FROM tellings JOIN parts ON parts.id = part JOIN records ON records.id = record
+              JOIN files ON files.id = records.file WHERE part BETWEEN ? AND ? AND is_gone)"""
+        return bool(connection.execute(statement, (first, last)).fetchone()[0])
+    return table != "losses" and bool(connection.execute(has_gone).fetchone()[0])

@@ -1,0 +1,142 @@
+"""Tells sessions: project, title, times and counts."""
+
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+
+import msgspec
+
+from searchkit.backends.local.catalog.asking import rows_in
+from searchkit.backends.local.catalog.schema import IS_TYPED, KINDS
+from searchkit.backends.local.catalog.texts import Unpacker
+from searchkit.backends.titles import MOST_TYPED, title_from
+from searchkit.types import Heading, Kind, Session
+
+# The best first. A summary that names a record of the session comes before one that does not.
+_GIVEN = ("custom-title", "ai-title")
+_MADE = ("summary", "index-title", "index-summary")
+
+# A session is gone with the last of its own files. One that never had any lies in files of other names.
+_TRANSCRIPT = "files.kind IN ('session', 'agent', 'journal')"
+_OWN = f"SELECT 1 FROM files WHERE files.session = sessions.id AND {_TRANSCRIPT}"
+IS_GONE = f"""
+iif(EXISTS ({_OWN}), NOT EXISTS ({_OWN} AND NOT is_gone), NOT EXISTS (
+  SELECT 1 FROM records JOIN files ON files.id = file
+  WHERE records.session = sessions.id AND {_TRANSCRIPT} AND NOT is_gone))
+"""
+_HEADINGS = f"SELECT id, name, ended, {IS_GONE} FROM sessions WHERE id IN"
+# An agent of which nothing is kept only warmed a cache, or guessed at the next prompt; all of a copy may be elsewhere.
+_IS_WARMUP = f"""
+EXISTS (SELECT 1 FROM records WHERE file = files.id) AND NOT EXISTS (SELECT 1 FROM records
+  JOIN parts ON parts.record = records.id WHERE file = files.id AND parts.kind != {KINDS.index(Kind.TITLE)})
+"""
+_COUNTS = f"""
+SELECT id, started,
+  (SELECT count(*) FROM records WHERE records.session = sessions.id),
+  (SELECT count(*) FROM parts JOIN records ON records.id = record WHERE parts.session = sessions.id AND parts.{IS_TYPED}
+   AND parts.kind = {KINDS.index(Kind.PROMPT)} AND records.agent IS NULL AND repeats IS NULL),
+  (SELECT count(DISTINCT agent) FROM files WHERE files.session = sessions.id AND kind = 'agent' AND NOT ({_IS_WARMUP}))
+FROM sessions WHERE id IN
+"""
+_NAMES = f"SELECT id FROM names WHERE name IN {('project', 'branch', *_GIVEN, *_MADE)}"
+_FACTS = f"""
+SELECT session, (SELECT names.name FROM names WHERE names.id = facts.name), value, line FROM facts
+WHERE facts.name IN ({_NAMES}) AND session IN
+"""
+# The last row of a session is the one that is kept.
+_PROJECTS = """
+SELECT session, value FROM facts WHERE name = (SELECT id FROM names WHERE name = 'project') ORDER BY line, value DESC
+"""
+# From the few summaries to their records, which SQLite would otherwise begin with.
+_SUMMARIES = """
+SELECT records.session, value FROM facts CROSS JOIN records ON records.uuid = leaf
+WHERE leaf IS NOT NULL AND facts.name = (SELECT id FROM names WHERE name = 'summary') ORDER BY facts.line, value DESC
+"""
+# What a person typed first; the tasks of agents only where no person typed anything.
+_TYPED = f"""
+SELECT chunk, start, length FROM parts JOIN records ON records.id = record JOIN files ON files.id = file
+WHERE parts.session = ? AND parts.{IS_TYPED}
+ORDER BY records.agent IS NOT NULL, parts.kind, time IS NULL, time, line, path, block, variant != 0,
+  printf('%x', variant)
+LIMIT {MOST_TYPED}
+"""
+
+
+def sessions(connection: sqlite3.Connection, unpacker: Unpacker, numbers: Sequence[int]) -> list[Session]:
+    """Return the sessions with these numbers, in this order."""
+    known = headings(connection, unpacker, numbers, summaries_of(connection) if numbers else {})
+    counted = {number: counts for number, *counts in rows_in(connection, _COUNTS, numbers)}
+    return [_session(known[number], *counted[number]) for number in numbers]
+
+
+def headings(
+    connection: sqlite3.Connection, unpacker: Unpacker, numbers: Sequence[int], summaries: Mapping[int, str]
+) -> dict[int, Heading]:
+    """Return what sessions are known by, which takes a fraction of the time of all that there is to tell."""
+    known = _known(connection, numbers)
+    return {
+        number: Heading(
+            id=name,
+            project=known[number].get("project"),
+            title=_title(connection, unpacker, number, known[number], summaries),
+            branch=known[number].get("branch"),
+            ended=ended,
+            is_gone=bool(is_gone),
+        )
+        for number, name, ended, is_gone in rows_in(connection, _HEADINGS, numbers)
+    }
+
+
+def projects(connection: sqlite3.Connection) -> dict[int, str]:
+    """Return the project of every session that has one: that of its last line, of several there the first by value."""
+    return dict(connection.execute(_PROJECTS).fetchall())
+
+
+def ids(connection: sqlite3.Connection, numbers: Sequence[int]) -> dict[int, str]:
+    """Return the ids of sessions."""
+    return dict(rows_in(connection, "SELECT id, name FROM sessions WHERE id IN", numbers))
+
+
+def titles(connection: sqlite3.Connection, unpacker: Unpacker) -> Iterator[tuple[int, str]]:
+    """Yield the number of every session with each title that it was given or is shown with."""
+    yield from connection.execute(
+        f"SELECT session, value FROM facts JOIN names ON names.id = facts.name WHERE names.name IN {(*_GIVEN, *_MADE)}"
+    ).fetchall()
+    numbers = [row[0] for row in connection.execute("SELECT id FROM sessions WHERE id > 0")]
+    known, summaries = _known(connection, numbers), summaries_of(connection)
+    for number in numbers:
+        title = _title(connection, unpacker, number, known[number], summaries)
+        if title:
+            yield number, title
+
+
+def _session(heading: Heading, started: int | None, records: int, prompts: int, agents: int) -> Session:
+    known = msgspec.structs.asdict(heading)
+    return Session(**known, started=started, records=records, prompts=prompts, agents=agents)
+
+
+def _known(connection: sqlite3.Connection, numbers: Sequence[int]) -> dict[int, dict[str, str]]:
+    """Return the latest facts of each session by name."""
+    facts: dict[int, dict[str, str]] = {number: {} for number in numbers}
+    rows = list(rows_in(connection, _FACTS, numbers))
+    # The last line holds; of several on one line the first by value.
+    for session, name, value, _ in sorted(rows, key=lambda row: (-row[3], row[2])):
+        facts[session].setdefault(name, value)
+    return facts
+
+
+def summaries_of(connection: sqlite3.Connection) -> dict[int, str]:
+    """Return summary lines by the record they name: they are often written into another session's file."""
+    return dict(connection.execute(_SUMMARIES).fetchall())
+
+
+def _title(
+    connection: sqlite3.Connection,
+    unpacker: Unpacker,
+    session: int,
+    known: Mapping[str, str],
+    summaries: Mapping[int, str],
+) -> str | None:
+    given = [known.get(name) for name in _GIVEN]
+    made = [known.get(name) for name in _MADE]
+    best = next((title for title in (*given, summaries.get(session), *made) if title), None)
+    return best or title_from(unpacker.text(*row) for row in connection.execute(_TYPED, (session,)))

@@ -1,0 +1,187 @@
+"""Records in their conversation, without their texts: whole files, whole sessions, and what leads elsewhere."""
+
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+from operator import itemgetter
+from typing import Any
+
+from searchkit.backends.base import Node, Step
+from searchkit.backends.local.catalog.asking import rows_in
+from searchkit.backends.local.catalog.fragments import Values, is_own
+from searchkit.backends.local.catalog.ids import optional_text, uuid_text
+from searchkit.backends.local.catalog.read import IN_SESSION
+from searchkit.backends.local.catalog.schema import BOUNDARY, KINDS, LINK, ROLES, SIDECHAIN
+from searchkit.types import Kind
+
+# The columns of a step; `records` and `parts` are joined wherever they stand.
+STEP = f"""
+parts.id, records.uuid, parts.kind, parts.role, tools.name, parts.call, parts.is_error,
+  CASE WHEN parts.kind = {KINDS.index(Kind.TOOL_CALL)} THEN (
+    SELECT min(paths.path) FROM touches JOIN paths ON paths.id = touches.path WHERE touches.record = records.id) END
+"""
+_NODE = """
+SELECT records.id, records.uuid, types.name, ifnull(records.parent, logical.id),
+  CASE WHEN ifnull(records.parent, logical.id) IS NULL THEN ifnull(records.missing_parent, records.logical_parent) END,
+  records.response, records.file, records.line, records.time, nullif(sessions.name, ''), agents.name, records.flags
+"""
+_RECORDS = """
+JOIN names AS types ON types.id = records.type LEFT JOIN sessions ON sessions.id = records.session
+  LEFT JOIN names AS agents ON agents.id = records.agent
+  LEFT JOIN records AS logical ON records.parent IS NULL AND logical.uuid = records.logical_parent
+"""
+# Progress repeats what an agent says in its own transcript; anything else that was said twice is told twice.
+IS_TOLD = "(parts.repeats IS NULL OR records.type IS NOT (SELECT id FROM names WHERE name = 'progress'))"
+_PARTS = f"""
+LEFT JOIN parts ON parts.record = records.id AND {IS_TOLD} LEFT JOIN names AS tools ON tools.id = parts.tool
+"""
+_TRANSCRIPT = f"""
+{_NODE}, {STEP} FROM records {_RECORDS} {_PARTS}
+WHERE records.file = (SELECT file FROM records WHERE id = ?1) AND (records.flags & {LINK} OR records.id = ?1)
+ORDER BY abs(records.line), records.uuid, parts.block, parts.variant
+"""
+_MEMBERS = f"""
+{_NODE.replace("records.file, records.line", "chosen.file, chosen.line")}, {STEP}
+FROM ({IN_SESSION}) AS chosen JOIN records ON records.id = chosen.id {_RECORDS} {_PARTS}
+WHERE records.flags & {LINK}
+ORDER BY chosen.is_copy, chosen.is_foreign, chosen.path, chosen.line, records.uuid, parts.block, parts.variant
+"""
+_ON_LINES = f"""
+{_NODE}, {STEP} FROM records {_RECORDS} {_PARTS}
+WHERE records.file = :file AND records.line BETWEEN :first AND :last AND {is_own("records")}
+ORDER BY records.line, records.uuid, parts.block, parts.variant
+"""
+_BY_KEY = f"{_NODE}, {STEP}, parts.block, parts.variant FROM records {_RECORDS} {_PARTS} WHERE records.id IN"
+_TOUCHING = f"""
+SELECT {STEP} FROM records JOIN parts ON parts.record = records.id LEFT JOIN names AS tools ON tools.id = parts.tool
+WHERE parts.id IN
+"""
+# Of a file and a tool, the columns are those of the row with the highest line.
+_LAST_TOUCHING = f"""
+SELECT part, max(line) FROM (
+  SELECT parts.id AS part, parts.tool AS tool, records.line AS line, (
+    SELECT min(paths.path) FROM touches JOIN paths ON paths.id = touches.path WHERE touches.record = records.id) AS path
+  FROM records JOIN parts ON parts.record = records.id AND {IS_TOLD}
+  WHERE records.session = ? AND records.agent IS NULL AND records.flags & {LINK}
+    AND parts.kind = {KINDS.index(Kind.TOOL_CALL)})
+WHERE path IS NOT NULL GROUP BY path, tool ORDER BY 2
+"""
+_COLUMNS = 12
+
+# The transcript of a warm-up is read, and yet nothing in it makes a part; a title may stand in a file beside it.
+_AGENTS = f"""
+SELECT names.name FROM (SELECT agent, id AS record FROM records WHERE session = ?1 AND agent IS NOT NULL
+  UNION SELECT agent, record FROM places WHERE session = ?1 AND agent IS NOT NULL) AS held
+JOIN names ON names.id = held.agent JOIN records ON records.id = held.record GROUP BY held.agent
+HAVING NOT max(flags & {LINK})
+  OR max(EXISTS (SELECT 1 FROM parts WHERE parts.record = held.record AND kind != {KINDS.index(Kind.TITLE)}))
+"""
+
+
+def transcript(connection: sqlite3.Connection, key: int) -> list[Node]:
+    """Return the records with a uuid in the home file of this one, and this one, in line order."""
+    return list(_nodes(connection.execute(_TRANSCRIPT, (key,))))
+
+
+def members(connection: sqlite3.Connection, session: int, agent: int | None) -> list[Node]:
+    """Return the records that are in a session, or in one of its agents, each once and as it lies there."""
+    found: dict[int, Node] = {}
+    for node in _nodes(connection.execute(_MEMBERS, (session, agent))):
+        found.setdefault(node.key, node)
+    return list(found.values())
+
+
+def by_key(connection: sqlite3.Connection, keys: Sequence[int]) -> list[Node]:
+    """Return the records with these numbers, in this order; one that is gone is left out."""
+    rows: dict[int, list[tuple[Any, ...]]] = {}
+    for row in rows_in(connection, _BY_KEY, keys):
+        rows.setdefault(row[0], []).append(row)
+    ordered = (row[:-2] for key in keys for row in sorted(rows.get(key, ()), key=lambda row: row[-2:]))
+    return list(_nodes(ordered))
+
+
+def on_lines(connection: sqlite3.Connection, whose: Values, first: int, last: int) -> list[Node]:
+    """Return the records of a conversation that lie on some lines of its file."""
+    return list(_nodes(connection.execute(_ON_LINES, {**whose, "first": first, "last": last})))
+
+
+def touching(connection: sqlite3.Connection, session: int) -> list[Step]:
+    """Return the calls of a session that touched a file, in line order: of each file and tool the last."""
+    keys = [row[0] for row in connection.execute(_LAST_TOUCHING, (session,))]
+    found = {row[0]: step(row) for row in rows_in(connection, _TOUCHING, keys)}
+    return [found[key] for key in keys]
+
+
+def agents(connection: sqlite3.Connection, session: int) -> list[str]:
+    """Return the agents that have records in a session, in order of their names, without those that say nothing."""
+    return sorted(row[0] for row in connection.execute(_AGENTS, (session,)))
+
+
+def offspring(connection: sqlite3.Connection, keys: Sequence[int], session: str) -> list[Node]:
+    """Return the records of other sessions than this whose parent is one of these, without their steps."""
+    found = connection.execute("SELECT id FROM sessions WHERE name = ?", (session,)).fetchone()
+    # Only what ends the statement may vary, so the number of the session is written into it.
+    others = f"{_NODE} FROM records {_RECORDS} WHERE records.session NOT IN (0, {int(found[0]) if found else 0})"
+    rows = rows_in(connection, f"{others} AND records.parent IN", keys)
+    return sorted((_node(row, ()) for row in rows), key=lambda node: (node.time or 0, node.uuid))
+
+
+def callers(connection: sqlite3.Connection, calls: Sequence[str]) -> dict[str, str]:
+    """Return the uuid of the record that made each of these calls."""
+    # What an agent says is repeated in the progress of its caller, calls included.
+    statement = f"""SELECT call, records.standing, uuid FROM parts JOIN records ON records.id = record
+WHERE kind = {KINDS.index(Kind.TOOL_CALL)} AND call IN"""
+    found = sorted(set(rows_in(connection, statement, calls)), reverse=True)
+    return {call: uuid_text(uuid) for call, _, uuid in found}
+
+
+def calls(connection: sqlite3.Connection, keys: Sequence[int]) -> dict[int, int]:
+    """Return the part of the call that each of these results is of."""
+    statement = f"""SELECT results.id, calls.id FROM parts AS results JOIN parts AS calls
+  ON calls.call = results.call AND calls.kind = {KINDS.index(Kind.TOOL_CALL)} WHERE results.id IN"""
+    # What an agent says is repeated in the progress of its caller; the first of equals is the call itself.
+    return dict(sorted(set(rows_in(connection, statement, keys)), reverse=True))
+
+
+def step(row: Sequence[Any]) -> Step:
+    """Make a step of its columns."""
+    key, uuid, kind, role, tool, call, is_error, path = row
+    return Step(
+        key=key,
+        uuid=uuid_text(uuid),
+        kind=KINDS[kind],
+        role=ROLES[role],
+        tool=tool,
+        call=call,
+        path=path,
+        is_error=bool(is_error),
+    )
+
+
+def _nodes(rows: Iterable[tuple[Any, ...]]) -> Iterator[Node]:
+    # A record may lie in several places of a session.
+    for _, group in groupby(rows, key=itemgetter(0, 6, 7)):
+        several = list(group)
+        said = tuple(step(row[_COLUMNS:]) for row in several if row[_COLUMNS] is not None)
+        yield _node(several[0][:_COLUMNS], said)
+
+
+def _node(row: Sequence[Any], steps: tuple[Step, ...]) -> Node:
+    key, uuid, record_type, parent, missing, response, file, line, time, session, agent, flags = row
+    return Node(
+        key=key,
+        uuid=uuid_text(uuid),
+        type=record_type,
+        parent=parent,
+        missing=optional_text(missing),
+        response=response,
+        file=file,
+        line=line,
+        time=time,
+        session=session,
+        agent=agent,
+        is_link=bool(flags & LINK),
+        is_boundary=bool(flags & BOUNDARY),
+        is_sidechain=bool(flags & SIDECHAIN),
+        steps=steps,
+    )

@@ -1,0 +1,302 @@
+"""Writes a batch into the catalog: records, places, parts, facts, and last the checkpoints.
+
+Whatever order files are read in, the catalog ends the same: a record's home is its best
+place, not its first, and equal things merge. Nearly all records are new, so rows of new ones
+are gathered and inserted together; one that is known already is merged by `merge.py`.
+"""
+
+import sqlite3
+from collections.abc import Iterable
+from typing import NamedTuple, cast
+
+from searchkit.backends.base import Batch
+from searchkit.backends.local.catalog.asking import rows_in
+from searchkit.backends.local.catalog.checksums import seal_new
+from searchkit.backends.local.catalog.files import FileRow, Files
+from searchkit.backends.local.catalog.ids import Key
+from searchkit.backends.local.catalog.merge import Home, Known, Sight, Telling
+from searchkit.backends.local.catalog.names import Names, keep_last_number, last_number
+from searchkit.backends.local.catalog.packing import Packer
+from searchkit.backends.local.catalog.rows import EntryRows, PartRow, RecordRow, Rows
+from searchkit.backends.local.catalog.schema import FORKED
+
+_INSERT_RECORD = f"INSERT INTO records VALUES ({', '.join('?' * 16)})"
+_INSERT_PART = f"INSERT INTO parts VALUES ({', '.join('?' * 18)})"
+_UPSERT_RESPONSE = """
+INSERT INTO responses VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET
+  record = min(record, excluded.record), input = max(input, excluded.input), output = max(output, excluded.output),
+  cache_read = max(cache_read, excluded.cache_read), cache_write = max(cache_write, excluded.cache_write),
+  cost = max(ifnull(cost, excluded.cost), ifnull(excluded.cost, cost))
+"""
+_UPSERT_FACT = """
+INSERT INTO facts VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET
+  leaf = CASE WHEN excluded.line > line THEN excluded.leaf WHEN excluded.line < line THEN leaf
+    ELSE ifnull(max(leaf, excluded.leaf), ifnull(leaf, excluded.leaf)) END,
+  line = max(line, excluded.line)
+"""
+_UPDATE_SESSION = """
+UPDATE sessions SET is_settled = 0, has_transcript = max(has_transcript, ?2),
+  started = min(ifnull(started, ?3), ifnull(?3, started)), ended = max(ifnull(ended, ?4), ifnull(?4, ended))
+WHERE id = ?1
+"""
+
+
+class _Again(NamedTuple):
+    """A record that has another place, to be merged once the rows of all new ones are in the tables."""
+
+    record: RecordRow
+    number: int
+    row: FileRow
+    # The session that the file is of, where the record names another: it is part of both.
+    file_session: int | None
+
+
+class Writer:
+    """Completes the rows of one batch and inserts them; lives as long as the transaction around it."""
+
+    def __init__(self, connection: sqlite3.Connection, names: Names, rows: Rows, is_mending: bool = False) -> None:
+        """Write through `connection`, inside the caller's transaction."""
+        self._connection = connection
+        self._rows = rows
+        self._files = Files(connection, names, is_mending)
+        self._known = Known(connection)
+        self._names = [names.name(name) for name in rows.names]
+        self._sessions = [names.session(session) for session in rows.sessions]
+        self._contexts = [names.context(context) for context in rows.contexts]
+        self._paths = [names.path(path) for path in rows.paths]
+        self._numbers: dict[Key, int] = {}
+        self._homes: dict[int, Home] = {}
+        self._records: list[tuple[object, ...]] = []
+        self._parts: list[tuple[object, ...]] = []
+        self._again: list[_Again] = []
+        self._touches: list[tuple[int, int, int]] = []
+
+    def write(self, batch: Batch) -> None:
+        """Write the batch that the rows were made of; the caller commits."""
+        opened = [self._files.open(entry.change) for entry in batch]
+        # Opening a file can write chunks anew, so numbers are taken after that.
+        self._next_record = last_number(self._connection, "records") + 1
+        self._next_part = last_number(self._connection, "parts") + 1
+        self._packer = Packer(last_number(self._connection, "chunks") + 1)
+        self._numbers = self._find_numbers()
+        mixed = self._mixed_chunks()
+        self._chunks = [
+            None if place in mixed else self._packer.keep(chunk) for place, chunk in enumerate(self._rows.chunks)
+        ]
+        for rows, row in zip(self._rows.entries, opened, strict=True):
+            if row is not None:
+                self._entry(rows, row)
+        self._flush_records()
+        for again in self._again:
+            self._merge(again)
+        self._known.choose_homes()
+        self._flush()
+        for entry, row in zip(batch, opened, strict=True):
+            if row is not None:
+                self._files.close(entry.change, row)
+
+    def _entry(self, entry: EntryRows, row: FileRow) -> None:
+        """Gather the rows of one change, and write what they tell of their sessions."""
+        for record in entry.records:
+            self._record(record, row)
+        sessions = self._sessions
+        self._connection.executemany(
+            _UPDATE_SESSION,
+            [(sessions[span.session], row.is_transcript, span.first, span.last) for span in entry.spans],
+        )
+        self._connection.executemany(
+            _UPSERT_FACT,
+            [
+                (
+                    sessions[fact.session],
+                    self._names[fact.name],
+                    fact.value,
+                    0 if fact.agent is None else self._names[fact.agent],
+                    fact.leaf,
+                    fact.line,
+                )
+                for fact in entry.facts
+            ],
+        )
+        if not row.session and row.kind == "agent" and entry.records:
+            # The old layout names no session in the path of an agent's transcript.
+            session = sessions[entry.records[0].session]
+            self._connection.execute("UPDATE files SET session = ? WHERE id = ?", (session, row.id))
+
+    def _record(self, record: RecordRow, row: FileRow) -> None:
+        """Gather the rows of a new record; one that is known, or has two places at once, waits for them."""
+        session = self._sessions[record.session]
+        number = self._numbers.get(record.key)
+        is_known = number is not None
+        if number is None:
+            number = self._numbers[record.key] = self._next_record
+            self._next_record += 1
+            self._records.append((number, record.key, *self._columns(record, row, session)))
+            for part in record.parts:
+                self._part(part, number, session, record.standing)
+        if is_known or (row.kind == "session" and row.session != session):
+            file_session = row.session if row.kind == "session" and row.session != session else None
+            self._again.append(_Again(record, number, row, file_session))
+        for path, action in record.touches:
+            self._touches.append((self._paths[path], number, self._names[action]))
+
+    def _merge(self, again: _Again) -> None:
+        """Merge a record that is known, whose rows are in the tables by now."""
+        record, number, row, file_session = again
+        session = self._sessions[record.session]
+        home = self._homes.get(number) or self._known.home(number)
+        columns = self._columns(record, row, session)
+        sight = self._sight(record, columns, file_session)
+        is_again = home.file == row.id and (home.line == record.line or home.line < 0) and not home.is_shared
+        if not is_again or file_session is not None:
+            home = self._known.place(home, sight)
+        texts = self._known.texts(number)
+        told = []
+        for part in record.parts:
+            known = texts.get((part.block, part.digest))
+            told.append((self._part(part, number, session, record.standing) if known is None else known, part))
+        is_new_text = bool(self._parts)
+        self._flush_records()
+        tellings = [(part_number, self._telling(part)) for part_number, part in told]
+        here = Home(number, row.id, record.line, home.is_shared, bool(record.flags & FORKED), record.standing)
+        if home.is_shared:
+            is_better = self._rank(here) < self._rank(home)
+            is_decisive = is_new_text or is_better or here.standing < home.standing
+            self._known.tell(home, sight, tellings, is_decisive)
+            self._homes[number] = (here if is_better else home)._replace(standing=min(here.standing, home.standing))
+        else:
+            self._known.rewrite(home, columns, tellings)
+            self._homes[number] = here
+
+    def _rank(self, home: Home) -> tuple[bool, bool, bool, str, int]:
+        """Order places as `homes.BEST` does."""
+        row = self._files.row(home.file)
+        return home.line < 0, row.is_copy, home.is_forked, row.path, abs(home.line)
+
+    def _columns(self, record: RecordRow, row: FileRow, session: int) -> tuple[object, ...]:
+        """Return the columns of a record behind its number and its key."""
+        parent = None if record.parent is None else self._numbers.get(record.parent)
+        return (
+            parent,
+            record.parent if parent is None else None,
+            record.logical_parent,
+            record.source_call,
+            self._names[record.type],
+            session,
+            None if record.agent is None else self._names[record.agent],
+            row.id,
+            record.line,
+            record.time,
+            self._contexts[record.context],
+            record.response,
+            record.standing,
+            record.flags,
+        )
+
+    def _sight(self, record: RecordRow, columns: tuple[object, ...], file_session: int | None) -> Sight:
+        """Arrange the columns of a record as those of a place, where a parent is kept by its key."""
+        _, _, logical_parent, source_call, record_type, session, agent, file, line, *rest = columns
+        return Sight(
+            file=cast(int, file),
+            line=cast(int, line),
+            session=cast(int, session),
+            agent=cast("int | None", agent),
+            columns=(record.parent, logical_parent, source_call, record_type, *rest),
+            file_session=file_session,
+        )
+
+    def _telling(self, part: PartRow) -> Telling:
+        tool = None if part.tool is None else self._names[part.tool]
+        return Telling(part.kind, part.role, tool, part.call, part.is_error, part.fields)
+
+    def _part(self, part: PartRow, record: int, session: int, standing: int) -> int:
+        number = self._next_part
+        self._next_part += 1
+        chunk, start = self._chunks[part.chunk], part.start
+        if chunk is None:
+            text = self._rows.chunks[part.chunk][start : start + part.length]
+            chunk, start, _ = self._packer.add(number, text)
+        else:
+            self._packer.holds(chunk, number)
+        self._parts.append(
+            (
+                number,
+                record,
+                part.block,
+                0,
+                part.kind,
+                part.role,
+                session,
+                standing,
+                part.digest,
+                None if part.tool is None else self._names[part.tool],
+                part.call,
+                int(part.is_error),
+                part.fields,
+                chunk,
+                start,
+                part.length,
+                part.language,
+                None,
+            )
+        )
+        return number
+
+    def _flush_records(self) -> None:
+        if not self._records and not self._parts:
+            return
+        self._connection.executemany(_INSERT_RECORD, self._records)
+        self._connection.executemany(_INSERT_PART, self._parts)
+        seal_new(self._connection, "records", self._records)
+        seal_new(self._connection, "parts", self._parts)
+        self._records.clear()
+        self._parts.clear()
+
+    def _flush(self) -> None:
+        connection = self._connection
+        connection.executemany("INSERT INTO chunks VALUES (?, ?, ?, ?)", self._packer.chunks())
+        keep_last_number(connection, "records", self._next_record - 1)
+        keep_last_number(connection, "parts", self._next_part - 1)
+        keep_last_number(connection, "chunks", self._packer.last_chunk)
+        connection.executemany("INSERT OR IGNORE INTO touches VALUES (?, ?, ?)", self._touches)
+        connection.executemany(
+            _UPSERT_RESPONSE,
+            [
+                (
+                    spent.response,
+                    spent.record,
+                    usage.input,
+                    usage.output,
+                    usage.cache_read,
+                    usage.cache_write,
+                    usage.cost,
+                )
+                for spent in self._rows.spent
+                for usage in (spent.usage,)
+            ],
+        )
+
+    def _find_numbers(self) -> dict[Key, int]:
+        """Look up which records of the batch, and which of their parents, are known."""
+        keys: dict[Key, None] = {}
+        for record in self._all_records():
+            keys[record.key] = None
+            if record.parent is not None:
+                keys[record.parent] = None
+        return dict(rows_in(self._connection, "SELECT uuid, id FROM records WHERE uuid IN", [*keys]))
+
+    def _mixed_chunks(self) -> set[int]:
+        """Find the chunks that hold more than the texts of new records: what is known must not be kept twice.
+
+        Their texts are packed anew as far as they are new; other chunks are kept as they came.
+        """
+        seen, mixed = set(self._numbers), set[int]()
+        for record in self._all_records():
+            if record.key in seen:
+                mixed.update(part.chunk for part in record.parts)
+            else:
+                seen.add(record.key)
+        return mixed
+
+    def _all_records(self) -> Iterable[RecordRow]:
+        return (record for entry in self._rows.entries for record in entry.records)

@@ -1,0 +1,116 @@
+"""Rows of the vector store: vectors, and what the catalog says of their parts."""
+
+import sqlite3
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from searchkit.backends.base import Near, Vector
+from searchkit.backends.local.catalog.asking import rows_in
+from searchkit.backends.local.catalog.schema import IS_ERROR, IS_SIDECHAIN, KINDS, SIDECHAIN
+from searchkit.backends.local.vectors.pending import IS_WORTHY
+from searchkit.backends.local.vectors.predicate import NO_TIME
+from searchkit.backends.local.vectors.table import NUMBERS, PRECISION
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pyarrow
+    from numpy.typing import NDArray
+
+# What is missing is 0, which no name has: with nulls a filter could not be turned round.
+_DESCRIBED = f"""
+SELECT parts.id, parts.kind, parts.role, parts.session, ifnull(tool, 0), context, ifnull(agent, 0),
+  {IS_ERROR} * is_error + {IS_SIDECHAIN} * ((flags & {SIDECHAIN}) > 0), language,
+  ifnull(time, {NO_TIME}), digest
+FROM parts JOIN records ON records.id = record WHERE {IS_WORTHY} AND parts.id IN
+"""
+DESCRIBED = tuple(name for name in NUMBERS if name != "piece")
+
+
+class Description(NamedTuple):
+    """What the catalog says of a part, in the order of `DESCRIBED`."""
+
+    part: int
+    kind: int
+    role: int
+    session: int
+    tool: int
+    context: int
+    agent: int
+    state: int
+    language: int
+    time: int
+    digest: int
+
+
+def descriptions(connection: sqlite3.Connection, parts: Iterable[int]) -> dict[int, Description]:
+    """Describe parts; one that is gone or should have no vector is left out."""
+    return {row[0]: Description._make(row) for row in rows_in(connection, _DESCRIBED, sorted(set(parts)))}
+
+
+def rows(vectors: Sequence[Vector], described: Mapping[int, Description]) -> "pyarrow.Table":
+    """Make rows of vectors, as unit vectors; one that is zero is near nothing and stays so."""
+    import numpy as np
+    import pyarrow
+
+    matrix = unit(np.stack([np.asarray(vector.values, np.float32) for vector in vectors])).astype(PRECISION)
+    columns = _columns([described[vector.key] for vector in vectors])
+    columns["piece"] = pyarrow.array([vector.piece for vector in vectors], NUMBERS["piece"])
+    columns = {name: columns[name] for name in NUMBERS}
+    columns["feature"] = pyarrow.array([vector.feature for vector in vectors], "float32")
+    columns["vector"] = pyarrow.FixedSizeListArray.from_arrays(pyarrow.array(matrix.ravel()), matrix.shape[1])
+    return pyarrow.table(columns)
+
+
+def redescribed(rows: "pyarrow.Table", described: Mapping[int, Description]) -> "pyarrow.Table":
+    """Give rows what the catalog says now."""
+    for name, column in _columns([described[part] for part in rows["part"].to_pylist()]).items():
+        rows = rows.set_column(rows.schema.get_field_index(name), name, column)
+    return rows
+
+
+def near(row: Mapping[str, Any]) -> Near:
+    """Read a row that was found near something."""
+    return Near(
+        key=row["part"],
+        kind=KINDS[row["kind"]],
+        session=row["session"],
+        time=None if row["time"] == NO_TIME else row["time"],
+        is_agents=row["agent"] > 0,
+        cosine=1.0 - row["_distance"],
+        feature=row["feature"],
+    )
+
+
+def kept(rows: "pyarrow.Table") -> dict[int, list[Vector]]:
+    """Read vectors by their parts, piece by piece."""
+    import numpy as np
+
+    found: dict[int, list[Vector]] = {}
+    if rows.num_rows:
+        flat = rows["vector"].combine_chunks().flatten().to_numpy(zero_copy_only=False)
+        matrix = unit(flat.reshape(rows.num_rows, -1).astype(np.float32))
+        columns = (rows[name].to_pylist() for name in ("part", "piece", "feature"))
+        for (part, piece, feature), values in sorted(zip(zip(*columns, strict=True), matrix, strict=True), key=_first):
+            found.setdefault(part, []).append(Vector(key=part, piece=piece, values=values, feature=feature))
+    return found
+
+
+def unit(matrix: "NDArray[np.float32]") -> "NDArray[np.float32]":
+    """Give every row the length 1, unless it has none."""
+    import numpy as np
+
+    lengths: NDArray[np.float32] = np.linalg.norm(matrix, axis=1, keepdims=True)
+    lengths[lengths == 0] = 1
+    scaled: NDArray[np.float32] = matrix / lengths
+    return scaled
+
+
+def _columns(described: Sequence[Description]) -> dict[str, Any]:
+    import pyarrow
+
+    columns = zip(*described, strict=True) if described else ([] for _ in DESCRIBED)
+    return {name: pyarrow.array(column, NUMBERS[name]) for name, column in zip(DESCRIBED, columns, strict=True)}
+
+
+def _first(pair: tuple[Any, Any]) -> Any:
+    return pair[0]

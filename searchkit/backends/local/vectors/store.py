@@ -1,0 +1,368 @@
+"""The catalog with vectors of its parts, which derive from it, cost most to make, and are never made twice.
+
+What is missing is what the catalog has and the vectors have not; nothing is counted, so that a crash, a
+deletion or another model cannot leave the two out of step.
+"""
+
+import logging
+import shutil
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import orjson
+
+from searchkit.backends.base import Near, Reach, Stored, Vector
+from searchkit.backends.local import layout
+from searchkit.backends.local.catalog import read
+from searchkit.backends.local.catalog.conversations import Conversations
+from searchkit.backends.local.catalog.store import Kept
+from searchkit.backends.local.filters import Narrowing
+from searchkit.backends.local.vectors import pending
+from searchkit.errors import IndexDamaged, IndexModel, IndexUnwritable, UsageError
+from searchkit.query.types import Condition
+from searchkit.types import Finding
+
+if TYPE_CHECKING:
+    from array import array
+
+    import pyarrow
+
+    from searchkit.backends.base import Values
+    from searchkit.backends.local.vectors.table import Vectors
+
+log = logging.getLogger(__name__)
+
+# Parts whose rows are looked at together when the catalog says that they changed.
+AT_ONCE = 1_000
+# The setting that says what the vectors that are searched were made with.
+EMBEDDING = "embedding"
+
+
+class Meaning(Conversations):
+    """A catalog whose parts have vectors. What handles these is imported where it is used: it takes seconds."""
+
+    def __init__(self, directory: Path, is_writable: bool = False) -> None:
+        """Open what is in `directory`."""
+        super().__init__(directory, is_writable)
+        self._directory = directory
+        self._vector_directory = directory / layout.VECTORS
+        self._is_writable = is_writable
+        self._embedding: dict[str, Any] | None = None
+        self._open_vectors: Vectors | None = None
+        self._held: set[int] | None = None
+        self._order: tuple[int, array[int]] | None = None
+        self._counted: tuple[Kept, int] | None = None
+        # After everything was read again, vectors of parts that are gone are copied to those with the same text.
+        self._keeps_left_over = False
+
+    def adopt(self, identity: msgspec.Struct, /) -> None:
+        """Keep and ask for vectors of the embedder with this identity from now on."""
+        embedding = _embedding(identity)
+        current = self.setting(EMBEDDING)
+        if not self._is_writable and current is not None and current["name"] != embedding["name"]:
+            raise _another(current["identity"], embedding["identity"])
+        if embedding != self._embedding:
+            self._embedding, self._open_vectors, self._held = embedding, None, None
+
+    def lacking(self, limit: int, /) -> dict[int, Stored]:
+        """Return the parts that should have a vector and have none, by key, those worth most and newest first."""
+        held = self._holding()
+        with self._reading():
+            numbers = list(islice((number for number in self._in_order() if number not in held), limit))
+            found = read.numbered(self._connection, self._unpacker, numbers)
+            return {number: found[number] for number in numbers}
+
+    def twins(self, keys: Sequence[int], /) -> Mapping[int, Sequence[Vector]]:
+        """Return, by these keys, the vectors that another part of the same kind with the same text has."""
+        if not self._has_vectors():
+            return {}
+        from searchkit.backends.local.vectors.rows import descriptions
+
+        with self._reading():
+            texts = {part: (said.kind, said.digest) for part, said in descriptions(self._connection, keys).items()}
+        rows = self._vectors().holding([digest for _, digest in texts.values()])
+        if rows is None:
+            return {}
+        columns = (rows[name].to_pylist() for name in ("kind", "digest", "part"))
+        held = {(kind, digest): part for kind, digest, part in zip(*columns, strict=True)}
+        twins = {part: held[text] for part, text in texts.items() if text in held}
+        found = self.vectors(sorted(set(twins.values())))
+        return {
+            part: [msgspec.structs.replace(piece, key=part) for piece in found[twin]] for part, twin in twins.items()
+        }
+
+    def keep(self, vectors: Sequence[Vector], /) -> None:
+        """Keep vectors, all pieces of a part at once; a part that is gone or has its vector is left out."""
+        from searchkit.backends.local.vectors.rows import descriptions, rows
+
+        held, table = self._holding(), self._vectors()
+        with self._reading():
+            described = descriptions(self._connection, {vector.key for vector in vectors} - held)
+        fresh = {(vector.key, vector.piece): vector for vector in vectors if vector.key in described}
+        if not fresh:
+            return
+        # What vectors are kept of must outlast a power failure, too.
+        self._sync()
+        table.add(rows(list(fresh.values()), described))
+        held.update(described)
+        if self.setting(EMBEDDING) is None:
+            self.remember(EMBEDDING, self._embedding)
+        table.tidy()
+
+    def tidy(self) -> None:
+        """Bring the vectors into their best shape, let complete ones be found, and throw others away."""
+        from searchkit.backends.local.vectors.table import drop, tables
+
+        self.finish_rebuild()
+        self._holding()
+        self._vectors().tidy(is_end=True)
+        current = self.setting(EMBEDDING)
+        if current is None or (current != self._embedding and not self.lacking(1)):
+            self.remember(EMBEDDING, self._embedding)
+            current = self._embedding
+        needed = {embedding["name"] for embedding in (current, self._embedding) if embedding}
+        for name in set(tables(self._vector_directory)) - needed:
+            drop(self._vector_directory, name)
+        self._note_vector_files()
+
+    def covered(self) -> Reach:
+        """Count the parts that a search for meaning reaches, and those that it should reach and does not yet."""
+        with self._reading():
+            kept = self._kept()
+            # Every search tells it, and counting takes as long as finding.
+            if self._counted is None or self._counted[0] is not kept:
+                self._counted = kept, pending.count(self._connection)
+            wanted = self._counted[1]
+        held = self._counted_rows() if self._has_vectors() else 0
+        return Reach(searchable=held, pending=max(0, wanted - held))
+
+    def nearest(self, values: "Values", condition: Condition, limit: int, /) -> list[Near]:
+        """Return, of the parts that a condition means, those nearest to a unit vector."""
+        if not self._has_vectors():
+            return []
+        from searchkit.backends.local.vectors.predicate import predicate
+        from searchkit.backends.local.vectors.rows import near
+
+        with self._reading():
+            bounds = Narrowing(self._connection, self._unpacker, self._kept().meant).bounds(condition)
+        return [near(row) for row in self._vectors().nearest(values, predicate(bounds), limit)]
+
+    def vectors(self, keys: Sequence[int], /) -> Mapping[int, Sequence[Vector]]:
+        """Return the vectors of parts, piece by piece; a part without any is left out."""
+        if not self._has_vectors():
+            return {}
+        from searchkit.backends.local.vectors.rows import kept
+
+        rows = self._vectors().rows(keys, ["part", "piece", "feature", "vector"])
+        return {} if rows is None else kept(rows)
+
+    def findings(self, is_deep: bool = False) -> Iterator[Finding]:
+        """Yield what is wrong in the transcripts, in the catalog, and with the vectors that are searched."""
+        yield from super().findings(is_deep)
+        embedding = self.setting(EMBEDDING)
+        if embedding is not None:
+            from searchkit.backends.local.vectors import doctor
+
+            with self._reading():
+                yield from doctor.findings(self._connection, self._vector_directory, embedding["name"], is_deep)
+
+    def begin_rebuild(self) -> bool:
+        """Verify everything; vectors are thrown away where they are damaged."""
+        if not super().begin_rebuild():
+            return False
+        from searchkit.backends.local.store_files import wrong_sums
+
+        if any(wrong_sums(self._connection, self._directory)):
+            log.warning("the vectors are damaged, and are made anew")
+            self._drop_vectors()
+        self._keeps_left_over = True
+        return True
+
+    def finish_rebuild(self) -> None:
+        """Take out the vectors of parts that are gone, once those with the same texts have copies."""
+        if not self._keeps_left_over:
+            return
+        self._keeps_left_over = False
+        self._follow_vectors()
+        self._held = None
+        if self._has_vectors() and self.setting(EMBEDDING) is not None:
+            self._holding()
+            self._note_vector_files()
+
+    def _wipe(self) -> None:
+        """Leave nothing on the disk of what is no longer in the tables, the vectors of it neither."""
+        super()._wipe()
+        with self._transaction():
+            self._pass_on_stale()
+        self._follow_vectors(is_thorough=True)
+        if self._has_vectors():
+            from searchkit.backends.local.vectors.table import Vectors, tables
+
+            for name in tables(self._vector_directory):
+                Vectors(self._vector_directory, name).tidy(is_thorough=True)
+            self._note_vector_files()
+
+    def _forget_vector_files(self, beginning: str) -> None:
+        """Forget the checksums of files that go: others may come under the same names."""
+        with self._transaction():
+            self._connection.execute(
+                "DELETE FROM store_files WHERE substr(path, 1, ?) = ?", (len(beginning), beginning)
+            )
+
+    def _note_vector_files(self) -> None:
+        from searchkit.backends.local.store_files import note_sums
+
+        with self._transaction():
+            note_sums(self._connection, self._directory, layout.VECTORS)
+
+    def _pass_on_stale(self) -> None:
+        """List what is stale for the vectors too, in the transaction that clears the list for words."""
+        if self._has_vectors():
+            self._connection.execute("INSERT OR IGNORE INTO stale_vectors SELECT part FROM stale")
+
+    def _follow_vectors(self, is_thorough: bool = False) -> None:
+        """Let the vectors take note of parts that changed or went, and only then clear the list."""
+        stale = [row[0] for row in self._connection.execute("SELECT part FROM stale_vectors")]
+        if not stale:
+            return
+        if self._has_vectors():
+            from searchkit.backends.local.vectors.table import Vectors, tables
+
+            for name in tables(self._vector_directory):
+                try:
+                    table = Vectors(self._vector_directory, name)
+                    for start in range(0, len(stale), AT_ONCE):
+                        self._renew(table, stale[start : start + AT_ONCE])
+                    table.tidy(is_thorough)
+                except IndexDamaged as damage:
+                    self._drop_damaged(name, damage)
+        self._held = None
+        with self._transaction():
+            self._connection.execute("DELETE FROM stale_vectors")
+        if self._has_vectors():
+            self._note_vector_files()
+
+    def _renew(self, table: "Vectors", parts: Sequence[int]) -> None:
+        """Take out the rows of parts that are gone, and rewrite those of which the catalog says something else."""
+        from searchkit.backends.local.vectors.rows import DESCRIBED, descriptions, redescribed
+        from searchkit.backends.local.vectors.table import NUMBERS
+
+        rows = table.rows(parts, DESCRIBED)
+        if rows is None:
+            return
+        said = set(zip(*(rows[name].to_pylist() for name in DESCRIBED), strict=True))
+        with self._reading():
+            now = descriptions(self._connection, [row[0] for row in said])
+        table.remove([row[0] for row in said if row[0] not in now])
+        changed = table.rows([row[0] for row in said if row[0] in now and now[row[0]] != row], [*NUMBERS, *_OWN])
+        if changed is not None:
+            table.replace(redescribed(changed, now))
+
+    def _drop_vectors(self) -> None:
+        """Throw all vectors away."""
+        self._open_vectors, self._held = None, None
+        self._forget_vector_files(f"{layout.VECTORS}/")
+        shutil.rmtree(self._vector_directory, ignore_errors=True)
+        if self._vector_directory.exists():
+            raise IndexUnwritable(
+                f"cannot remove {self._vector_directory}", "give yourself permission there, then run this again"
+            )
+        self.remember(EMBEDDING, None)
+
+    def _has_vectors(self) -> bool:
+        """Say whether there are vectors of any embedder; only then is it worth to load what reads them."""
+        return self._vector_directory.is_dir()
+
+    def _vectors(self) -> "Vectors":
+        """Open the vectors of the embedder that was adopted, or those that are searched."""
+        if self._open_vectors is None:
+            from searchkit.backends.local.vectors.table import Vectors
+
+            embedding = self._embedding or self.setting(EMBEDDING)
+            if embedding is None:
+                raise UsageError("no embedder was adopted", "adopt one before asking for vectors")
+            if self._is_writable:
+                self._vector_directory.mkdir(mode=0o700, exist_ok=True)
+            self._open_vectors = Vectors(self._vector_directory, embedding["name"])
+        return self._open_vectors
+
+    def _counted_rows(self) -> int:
+        # Who writes looks at every row anyway, and throws away what cannot be read.
+        return len(self._holding()) if self._is_writable else self._vectors().count()
+
+    def _holding(self) -> set[int]:
+        """Return the parts that have a vector; who writes takes out what is left over of others."""
+        if self._held is None or not self._is_writable:
+            if not self._is_writable and not self._has_vectors():
+                return set()
+            rows = self._readable()
+            with self._reading():
+                digests = pending.digests(self._connection)
+            columns = (rows[name].to_pylist() for name in ("part", "piece", "digest"))
+            counted = Counter(zip(*columns, strict=True))
+            pairs = {(part, digest) for part, _, digest in counted}
+            # One that is there twice is made anew, since nothing says which of the two is right.
+            twice = {part for (part, _, _), count in counted.items() if count > 1}
+            left_over = [part for part, digest in pairs if digests.get(part) != digest or part in twice]
+            if self._is_writable and not self._keeps_left_over:
+                self._vectors().remove(left_over)
+            self._held = {part for part, _ in pairs}.difference(left_over)
+        return self._held
+
+    def _readable(self) -> "pyarrow.Table":
+        """Return what the rows are of; whoever writes throws a table away that is damaged, and begins anew."""
+        vectors = self._vectors()
+        try:
+            if self._is_writable:
+                vectors.check()
+            return vectors.held()
+        except IndexDamaged as damage:
+            if not self._is_writable:
+                raise
+            self._drop_damaged(vectors.name, damage)
+            return self._vectors().held()
+
+    def _drop_damaged(self, name: str, damage: IndexDamaged) -> None:
+        from searchkit.backends.local.vectors.table import drop
+
+        log.warning("%s; it is made anew", damage.message)
+        self._forget_vector_files(f"{layout.VECTORS}/{name}.lance/")
+        drop(self._vector_directory, name)
+        self._open_vectors = None
+
+    def _in_order(self) -> "array[int]":
+        """Return what should have a vector, those worth most first; it is kept until something is written."""
+        changes = self._connection.total_changes
+        if self._order is None or self._order[0] != changes or not self._is_writable:
+            self._order = changes, pending.in_order(self._connection)
+        return self._order[1]
+
+
+# What the catalog does not say of a row.
+_OWN = ("feature", "vector")
+
+
+def _embedding(identity: msgspec.Struct) -> dict[str, Any]:
+    """Name an identity by a hash, and write it out."""
+    import hashlib
+
+    said = msgspec.to_builtins(identity)
+    name = hashlib.blake2b(orjson.dumps(said, option=orjson.OPT_SORT_KEYS), digest_size=8).hexdigest()
+    return {"name": name, "identity": said}
+
+
+def _another(kept: Mapping[str, Any], asked: Mapping[str, Any]) -> IndexModel:
+    """Say in what the model that was asked for is not that of the vectors."""
+    names = sorted({*kept, *asked})
+    differences = "; ".join(
+        f"{name} {asked.get(name)}, not {kept.get(name)}" for name in names if kept.get(name) != asked.get(name)
+    )
+    hint = (
+        "run: searchkit index --model NAME with the one you ask for, which makes vectors with it and changes over when"
+        " they are complete; or leave --model and SEARCHKIT_MODEL as they were"
+    )
+    return IndexModel(f"the vectors in the index were made with another model: {differences}", hint)

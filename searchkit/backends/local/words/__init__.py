@@ -1,0 +1,1 @@
+"""The keyword index in Tantivy: terms, queries, filters, facets, spelling, highlights."""

@@ -1,0 +1,1 @@
+"""The command line: options, printing, completion, and one file for each command."""

@@ -1,0 +1,90 @@
+"""`searchkit context`: packs what another agent should know."""
+
+import click
+
+from searchkit.cli.commands import NOTHING_FOUND
+from searchkit.cli.commands.search import files_behind
+from searchkit.cli.completers import complete_session
+from searchkit.cli.console import audience
+from searchkit.cli.engine import must_be_own, opened
+from searchkit.cli.options import common, rerank_option
+from searchkit.cli.printing import print_json, print_lines, say, warn, warn_of
+from searchkit.cli.query_options import Question, filter_options, understood, words_argument
+from searchkit.context.types import DEFAULT_TOKENS
+from searchkit.errors import TooFewTokens, UsageError
+from searchkit.query.types import Condition, Filter
+from searchkit.render import context as render
+from searchkit.render import context_json, no_results
+from searchkit.text.sanitize import one_line
+
+# Where Claude Code tells its commands which session they are run in.
+CURRENT = ("CLAUDE_SESSION_ID", "CLAUDE_CODE_SESSION_ID")
+
+
+@click.command(cls=Question)
+@common
+@words_argument(is_required=True)
+@click.option(
+    "--max-tokens",
+    default=DEFAULT_TOKENS,
+    show_default=True,
+    type=click.IntRange(1),
+    help="How many tokens it may take, all included.",
+)
+@click.option("--limit", default=30, show_default=True, type=click.IntRange(1, 100), help="How many sessions at most.")
+@click.option(
+    "--exclude-session",
+    "excluded",
+    metavar="ID",
+    multiple=True,
+    help="Leave out this session, meant by its id or a beginning.",
+    shell_complete=complete_session,
+)
+@click.option("--exclude-current", is_flag=True, help=f"Leave out the session that {' or '.join(CURRENT)} names.")
+@filter_options
+@rerank_option
+def context(
+    words: tuple[str, ...],
+    index: str | None,
+    as_json: bool,
+    max_tokens: int,
+    limit: int,
+    excluded: tuple[str, ...],
+    exclude_current: bool,
+    filters: list[tuple[str, str]],
+    reranker: str,
+) -> int:
+    """Pack what earlier sessions say about something, for another agent.
+
+    WORDS are those of `searchkit search`. It prints the best passages as Markdown, each with the question that led
+    to it, what came of it, and where it is from. With --json, too, the tokens are those of the Markdown.
+    """
+    query = understood(words, filters)
+    # It may be too new to be indexed, and then there is nothing to leave out.
+    current = (_current(),) if exclude_current else ()
+    with opened(index) as engine:
+        if reranker:
+            must_be_own()
+        for beginning in filter(None, excluded):
+            if not engine.sessions(Condition(filters=(Filter(name="session", values=(beginning,)),)), limit=1):
+                warn(f"no session has an id that begins with {one_line(beginning)!r}, so none is left out for it")
+        try:
+            found = engine.context(query, max_tokens, limit=limit, without=(*excluded, *current), reranker=reranker)
+        except TooFewTokens as refused:
+            raise UsageError(refused.message, f"use --max-tokens {refused.least} or more") from refused
+        warn_of(found.answer)
+        if as_json:
+            print_json(context_json.pack(found))
+        elif found.excerpts:
+            print_lines([render.markdown(found).rstrip("\n")])
+        else:
+            say(*no_results.reasons(found.answer, engine.values, files_behind(engine)))
+    return 0 if found.excerpts else NOTHING_FOUND
+
+
+def _current() -> str:
+    named = [value for name in CURRENT if (value := audience().environment.get(name))]
+    if not named:
+        hint = "name the session with --exclude-session ID"
+        raise UsageError(f"the current session is not known: {' and '.join(CURRENT)} are not set", hint)
+    return named[0]

@@ -1,0 +1,37 @@
+"""`searchkit doctor`: says how healthy transcripts and index are, and what to do."""
+
+import click
+
+from searchkit.cli.commands import WENT_WRONG
+from searchkit.cli.console import audience
+from searchkit.cli.engine import opened
+from searchkit.cli.options import common
+from searchkit.cli.printing import print_json, print_lines
+from searchkit.errors import SourceError
+from searchkit.render import health, verdicts
+from searchkit.types import Finding
+
+
+@click.command()
+@common
+@click.option("--full", is_flag=True, help="Show every place, and what is usual, too.")
+@click.option("--deep", is_flag=True, help="Verify every text and row of the index against its checksum, not a sample.")
+def doctor(index: str | None, as_json: bool, full: bool, deep: bool) -> int:
+    """Say whether transcripts and index are well, what is worth knowing, and what to do.
+
+    Each kind of finding is fine, worth knowing, or something to act on. The status is 2 where something is wrong
+    with the index.
+    """
+    with opened(index) as engine:
+        found, kept = list(engine.findings(deep)), None
+        try:
+            kept = engine.retention()
+            found += verdicts.of_retention(kept)
+        except SourceError as error:
+            found.append(Finding(kind=verdicts.SILENT, file=str(engine.roots[0]), line=0, detail=error.message))
+        grouped = verdicts.groups(found)
+        if as_json:
+            print_json(health.examination_json(grouped, found, kept))
+        else:
+            print_lines(health.examination(grouped, full, audience().width))
+    return WENT_WRONG if any(map(verdicts.is_of_index, found)) else 0

@@ -1,0 +1,109 @@
+"""`searchkit index`: brings the index up to date, once or for as long as it runs."""
+
+from contextlib import suppress
+
+import click
+
+from searchkit.cli.commands import WENT_WRONG
+from searchkit.cli.options import common, root_option
+from searchkit.cli.printing import complain, print_json, print_lines, say, warn
+from searchkit.cli.progress import Bar
+from searchkit.engine import Engine
+from searchkit.errors import SourceError
+from searchkit.indexing.ingest import Summary
+from searchkit.render import health, json, terminal
+from searchkit.sources.claude.layout import DEMO
+from searchkit.system.malloc import give_back
+from searchkit.text.sanitize import one_line
+
+# Files that could not be read are named up to this many.
+MOST_FAILURES = 10
+
+
+@click.command()
+@common
+@root_option
+@click.option("--watch", is_flag=True, help="Stay, and follow changes; --json then prints a value per pass.")
+@click.option(
+    "--no-vectors",
+    is_flag=True,
+    envvar="SEARCHKIT_NO_VECTORS",
+    help="Index words only; what was embedded before stays.",
+)
+@click.option("--model", metavar="NAME", help="Embed with this model of sentence-transformers, by name or path.")
+@click.option(
+    "--rebuild", is_flag=True, help="Read everything anew; what is no longer on disk is kept if the index can be read."
+)
+@click.option("--no-wait", is_flag=True, help="Leave at once if another process is writing the index.")
+def index(
+    index: str | None,
+    as_json: bool,
+    roots: tuple[str, ...],
+    watch: bool,
+    no_vectors: bool,
+    model: str | None,
+    rebuild: bool,
+    no_wait: bool,
+) -> int:
+    """Bring the index up to date."""
+    give_back()
+    with Engine(index, roots, model) as engine:
+        if watch:
+            return _watch(engine, as_json, not no_vectors)
+        is_first = not engine.has_index()
+        try:
+            with Bar() as bar:
+                done = engine.index(bar.update, _say_who_writes, not no_wait, rebuild, not no_vectors)
+        except KeyboardInterrupt:
+            say("What was read is kept; the next run goes on from there.")
+            raise
+        _show_summary(done, bar.seconds, as_json)
+        if not engine.counts().files:
+            places = ", ".join(str(root / "projects") for root in engine.roots)
+            raise SourceError(f"there are no transcripts below {places}", f"name another directory with --root; {DEMO}")
+        if is_first:
+            _say_what_is_deleted(engine)
+    return WENT_WRONG if done.failures else 0
+
+
+def _watch(engine: Engine, as_json: bool, with_vectors: bool) -> int:
+    """Follow changes until interrupted; the first pass says what there was to read, later ones what came."""
+    passes = 0
+    is_first = not engine.has_index()
+    with Bar() as bar:
+        for done in engine.watch(bar.update, _say_who_writes, with_vectors):
+            bar.clear()
+            if not passes or done.files or done.gone:
+                _show_summary(done, bar.seconds, as_json)
+            if not passes and is_first:
+                _say_what_is_deleted(engine)
+            if not passes:
+                say("Watching. Ctrl-C ends it.")
+            passes += 1
+            bar.restart()
+    return 0
+
+
+def _show_summary(done: Summary, seconds: float, as_json: bool) -> None:
+    if as_json:
+        print_json(json.summary(done, seconds))
+    else:
+        print_lines(terminal.summary(done, seconds))
+    if done.without_meaning:
+        warn(f"found by words only: {one_line(done.without_meaning)}")
+    for failure in done.failures[:MOST_FAILURES]:
+        complain(f"not read: {one_line(failure)}")
+    if done.failures:
+        more = len(done.failures) - MOST_FAILURES
+        rest = f"and {more:,} more; " if more > 0 else ""
+        say(f"  {rest}all else is indexed; mend or remove these, and the next run reads them")
+
+
+def _say_what_is_deleted(engine: Engine) -> None:
+    with suppress(SourceError):
+        for line in health.warning(engine.retention()):
+            warn(line)
+
+
+def _say_who_writes(holder: str) -> None:
+    say(f"The index is being written by {holder}; waiting for it.")

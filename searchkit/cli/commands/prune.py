@@ -1,0 +1,81 @@
+"""`searchkit prune`: forgets sessions on request."""
+
+import sys
+import time
+
+import click
+
+from searchkit.cli.commands import NOTHING_FOUND
+from searchkit.cli.console import audience
+from searchkit.cli.options import common
+from searchkit.cli.printing import print_json, print_lines, say
+from searchkit.cli.session_argument import meant
+from searchkit.engine import Engine
+from searchkit.errors import UsageError
+from searchkit.query.types import Condition, Filter
+from searchkit.render import json, terminal
+from searchkit.text.format import count
+
+DAY_SECONDS = 86_400
+
+
+@click.command()
+@common
+@click.option("--older-than", metavar="DAYS", type=click.IntRange(1), help="Sessions that ended longer ago than this.")
+@click.option("--project", help="Sessions of projects whose path holds this.")
+@click.option("--session", "ids", multiple=True, help="This session, by its id or its beginning; may be repeated.")
+@click.option("--gone", is_flag=True, help="Sessions whose transcript is no longer on disk.")
+@click.option("--yes", is_flag=True, help="Do it without asking.")
+@click.option("--dry-run", is_flag=True, help="Only say what would be forgotten.")
+def prune(
+    index: str | None,
+    as_json: bool,
+    older_than: int | None,
+    project: str | None,
+    ids: tuple[str, ...],
+    gone: bool,
+    yes: bool,
+    dry_run: bool,
+) -> int:
+    """Forget sessions; says first which ones.
+
+    What is forgotten stays so while its transcript grows; index --rebuild reads transcripts that are
+    still there anew, from their beginning.
+    """
+    if not (older_than or project or ids or gone):
+        raise UsageError("prune wants to know what", "give --older-than, --project, --session or --gone")
+    if as_json and not (yes or dry_run):
+        raise UsageError("with --json nothing is shown before it is forgotten", "add --dry-run to see it, or --yes")
+    before = int((time.time() - older_than * DAY_SECONDS) * 1000) if older_than else None
+    filters = (Filter(name="project", values=(project,)),) if project else ()
+    with Engine(index) as engine:
+        wanted = {meant(engine, one).id for one in ids}
+        chosen = [
+            session
+            for session in engine.sessions(Condition(filters=filters))
+            if (not wanted or session.id in wanted)
+            and (not gone or session.is_gone)
+            and (before is None or (session.ended is not None and session.ended < before))
+        ]
+        if not chosen:
+            say("No session is meant by that.")
+            if as_json:
+                print_json({**json.sessions([]), "is_done": False})
+            return NOTHING_FOUND
+        if not as_json:
+            say(f"To forget: {count(len(chosen), 'session')}, for good.")
+            print_lines(terminal.sessions(chosen, audience().width))
+        is_done = not dry_run and (yes or _confirmed())
+        if is_done:
+            engine.prune([session.id for session in chosen])
+        if as_json:
+            print_json({**json.sessions(chosen), "is_done": is_done})
+        elif is_done:
+            say(f"Forgot {count(len(chosen), 'session')}.")
+    return 0
+
+
+def _confirmed() -> bool:
+    if not sys.stdin.isatty():
+        raise UsageError("prune asks before it forgets, and there is no terminal to ask at", "add --yes")
+    return click.confirm("Forget them?", err=True)

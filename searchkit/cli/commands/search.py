@@ -1,0 +1,141 @@
+"""`searchkit search`: finds messages."""
+
+import time
+from functools import partial
+from pathlib import Path
+
+import click
+
+from searchkit.backends.base import Order
+from searchkit.cli.commands import NOTHING_FOUND
+from searchkit.cli.console import audience
+from searchkit.cli.engine import is_own, must_be_own, opened
+from searchkit.cli.last_results import remember
+from searchkit.cli.options import common, rerank_option
+from searchkit.cli.printing import print_json, print_json_lines, print_lines, say, warn_of
+from searchkit.cli.queries_file import answers
+from searchkit.cli.query_options import Question, filter_options, understood, words_argument
+from searchkit.engine import Engine
+from searchkit.errors import SourceError, UsageError
+from searchkit.query.types import Mode
+from searchkit.render import answer_json, no_results
+from searchkit.render import search as answer
+
+MODES = [mode.value for mode in Mode]
+# Given the enumeration itself, click would want the names of its members.
+ORDERS = [order.value for order in Order]
+
+
+@click.command(cls=Question)
+@common
+@words_argument(is_required=False)
+@filter_options
+@click.option(
+    "--mode",
+    type=click.Choice(MODES),
+    default=lambda: audience().environment.get("SEARCHKIT_MODE") or Mode.HYBRID.value,
+    show_default=Mode.HYBRID.value,
+    help="Ask for words (keyword), for meaning (semantic), or for both.",
+)
+@click.option("--limit", default=10, show_default=True, type=click.IntRange(1, 1000), help="How many results.")
+@click.option(
+    "--thread",
+    "turns",
+    default=1,
+    show_default=True,
+    type=click.IntRange(0, 50),
+    help="Turns around a hit: none, its own, or more before and after it.",
+)
+@click.option(
+    "--group", type=click.Choice(["session", "none"]), help="One result a session, or, as with --queries, every hit."
+)
+@click.option("--facets", metavar="NAMES", default="", help="Count all matches by these: project,tool,kind,month, ...")
+@click.option("--sort", type=click.Choice(ORDERS), default=ORDERS[0], show_default=True, help="What comes first.")
+@click.option("--explain", is_flag=True, help="Show how the question was understood and why results rank as they do.")
+@click.option("--full", is_flag=True, help="With --json, give whole texts.")
+@click.option("--queries", metavar="FILE", type=click.Path(path_type=Path), help="Answer many, a JSON line each.")
+@rerank_option
+def search(
+    words: tuple[str, ...],
+    index: str | None,
+    as_json: bool,
+    filters: list[tuple[str, str]],
+    mode: str,
+    limit: int,
+    turns: int,
+    group: str | None,
+    facets: str,
+    sort: str,
+    explain: bool,
+    full: bool,
+    queries: Path | None,
+    reranker: str,
+) -> int:
+    """Find messages by words and meaning.
+
+    WORDS are words, "exact phrases", +required, -excluded (or NOT excluded), this OR that, prefix*, fuzzy~, /pattern/,
+    and filters such as project:shop, kind:prompt, after:7d.
+    """
+    asked = Mode(mode)
+    with opened(index) as engine:
+        if queries is not None or reranker:
+            must_be_own()
+        if queries is not None:
+            if words or facets:
+                raise UsageError("--queries takes its words from the file, and counts no facets", "leave them out")
+            ask = partial(
+                engine.search,
+                limit=limit,
+                order=Order(sort),
+                is_grouped=group == "session",
+                turns=turns,
+                mode=asked,
+                reranker=reranker,
+            )
+            print_json_lines(answers(ask, queries, filters, full))
+            return 0
+        query = understood(words, filters)
+        if not words and not filters:
+            raise UsageError("there is nothing to search for", "give words, or a filter such as kind:plan")
+        if engine.asks_meaning(query, asked, Order(sort)) and is_own() and audience().is_watching:
+            say("Loading what finds by meaning, which takes seconds; the next search answers at once.")
+        found = engine.search(
+            query,
+            limit,
+            order=Order(sort),
+            is_grouped=group != "none",
+            turns=turns,
+            facets=[name.strip() for name in facets.split(",") if name.strip()],
+            mode=asked,
+            reranker=reranker,
+        )
+        warn_of(found)
+        if as_json:
+            print_json(answer_json.answer(found, asked.value, full))
+        else:
+            if found.results:
+                remember(engine.settings.index, found.results)
+            print_lines(answer.answer(found, audience().width, time.time(), explain))
+            print_lines(answer.facets(found, audience().width))
+            if not found.results:
+                say(*no_results.reasons(found, engine.values, files_behind(engine)))
+            else:
+                say(*answer.remarks(found))
+                if not engine.has_vectors() and asked is Mode.HYBRID and audience().is_watching and wants_vectors():
+                    say("Found by words only: searchkit index lets meaning be found, too.")
+                if audience().is_watching:
+                    say(answer.footer(found, index))
+    return 0 if found.results else NOTHING_FOUND
+
+
+def wants_vectors() -> bool:
+    """Say whether nobody decided to do without vectors."""
+    return not audience().environment.get("SEARCHKIT_NO_VECTORS")
+
+
+def files_behind(engine: Engine) -> int:
+    """Count what is newer than the index; where the transcripts cannot be looked at, nothing is known to be."""
+    try:
+        return engine.behind().files
+    except SourceError:
+        return 0

@@ -1,0 +1,42 @@
+"""`searchkit sessions`: lists sessions."""
+
+import click
+
+from searchkit.cli.commands import NOTHING_FOUND
+from searchkit.cli.console import audience
+from searchkit.cli.engine import opened
+from searchkit.cli.options import common
+from searchkit.cli.printing import print_json, print_lines, say, warn
+from searchkit.cli.query_options import Question, by_title, filter_options, understood, words_argument
+from searchkit.render import json, terminal, unlisted
+
+
+@click.command(cls=Question)
+@common
+@words_argument(is_required=False)
+@filter_options
+@click.option("--limit", default=20, show_default=True, type=click.IntRange(1), help="How many sessions.")
+def sessions(
+    words: tuple[str, ...], filters: list[tuple[str, str]], index: str | None, as_json: bool, limit: int
+) -> int:
+    """List sessions, newest first.
+
+    WORDS are looked for in titles; filters may stand among them (project:shop after:7d -is:error).
+    A filter holds for a session if it does for anything in it.
+    """
+    condition = by_title(understood(words, filters))
+    with opened(index) as engine:
+        everything = engine.sessions(condition)
+        found = everything[:limit]
+        if as_json:
+            print_json(json.sessions(found))
+        else:
+            print_lines(terminal.sessions(found, audience().width))
+        if len(everything) > limit:
+            say(f"{len(everything) - limit:,} more; --limit shows them")
+        if not found:
+            first, *others = unlisted.reasons(condition, engine.values, engine.sessions)
+            say(first)
+            for line in others:
+                warn(line)
+    return 0 if found else NOTHING_FOUND

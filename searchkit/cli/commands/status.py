@@ -1,0 +1,25 @@
+"""`searchkit status`: says what is indexed and how far."""
+
+import click
+
+from searchkit.cli.engine import opened
+from searchkit.cli.options import common, root_option
+from searchkit.cli.printing import print_json, print_lines
+from searchkit.render import json, terminal
+from searchkit.server.control import health
+
+
+@click.command()
+@common
+@root_option
+def status(index: str | None, as_json: bool, roots: tuple[str, ...]) -> None:
+    """Say what is indexed and how far."""
+    with opened(index, roots) as engine:
+        found = engine.status()
+        running = health(engine.settings.index)
+        if as_json:
+            resident = {"pid": running["pid"], "port": running["port"]} if running else None
+            print_json(json.status(found) | {"resident": resident})
+        else:
+            print_lines(terminal.status(found))
+            print_lines([terminal.served(running["pid"] if running else None)])

@@ -1,0 +1,67 @@
+"""What could be typed next: values from the index, offered to a shell.
+
+A shell that completes shows whatever goes wrong in the middle of a person's typing, so nothing
+here raises: where there is no index, nothing is offered. Nor is a value that a shell would take for more than a word:
+the script that click has for bash puts values on the line as they are, and Enter would run what they say.
+"""
+
+import os
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
+
+import click
+
+from searchkit.query.types import STATES
+from searchkit.text.sanitize import is_id, one_line, words
+from searchkit.types import Kind, Role
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
+# Where click looks for a shell that asks what could come next.
+VARIABLE = "_SEARCHKIT_COMPLETE"
+# Sessions that are offered, the newest.
+MOST_SESSIONS = 30
+_FIXED = {"kind": [kind.value for kind in Kind], "role": [role.value for role in Role], "is": list(STATES)}
+_INDEXED = ("project", "branch", "model", "tool", "agent", "language")
+
+
+def complete_filter(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+    """Offer the values of a filter."""
+    name, asked = (parameter.name or "").removeprefix("filter_"), incomplete.casefold()
+    offered: Iterable[str] = _FIXED.get(name, ())
+    if name in _INDEXED:
+        with suppress(Exception):
+            # Whoever completes the name of an option need not wait for the engine.
+            from searchkit.engine import Engine
+
+            with Engine(context.params.get("index")) as engine:
+                offered = engine.values(name)
+    if name == "project" and "/" not in asked:
+        # The last part of a path means it just as well, and is shorter.
+        offered = (PurePosixPath(path.replace("\\", "/")).name or path for path in offered)
+    return [value for value in words(offered, _is_quoting()) if value.casefold().startswith(asked)]
+
+
+def complete_session(context: click.Context, parameter: click.Parameter, incomplete: str) -> "list[CompletionItem]":
+    """Offer the newest sessions whose id begins so, with their titles."""
+    from click.shell_completion import CompletionItem
+
+    with suppress(Exception):
+        from searchkit.engine import Engine
+        from searchkit.query.types import Condition, Filter
+
+        filters = (Filter(name="session", values=(incomplete,)),) if incomplete else ()
+        with Engine(context.params.get("index")) as engine:
+            found = engine.sessions(Condition(filters=filters), MOST_SESSIONS)
+        return [
+            CompletionItem(session.id, help=one_line(session.title or "")) for session in found if is_id(session.id)
+        ]
+    return []
+
+
+def _is_quoting() -> bool:
+    """Say whether the shell that asks puts quotes around what it inserts; bash inserts what it is given."""
+    return os.environ.get(VARIABLE, "").startswith(("zsh_", "fish_"))

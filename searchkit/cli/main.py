@@ -1,0 +1,151 @@
+"""The command line: finds the command that is meant, runs it, and turns what goes wrong into words and a status."""
+
+import errno
+import gc
+import logging
+import sys
+from importlib import import_module
+from io import StringIO
+from typing import NoReturn
+
+import click
+
+from searchkit import __version__
+from searchkit.cli.commands import INTERRUPTED, WENT_WRONG, NotHere
+from searchkit.cli.console import audience
+from searchkit.cli.printing import complain, print_json, say
+from searchkit.errors import SearchkitError, UsageError
+from searchkit.render import json
+from searchkit.text.sanitize import safe
+
+# Each is a module of cli.commands that holds a command of its name.
+COMMANDS = (
+    "completion",
+    "context",
+    "demo",
+    "doctor",
+    "eval",
+    "index",
+    "install",
+    "keep",
+    "mcp",
+    "prune",
+    "resume",
+    "search",
+    "serve",
+    "sessions",
+    "show",
+    "stats",
+    "status",
+    "tree",
+    "uninstall",
+)
+
+
+def main() -> NoReturn:
+    """Run the command line and leave with the status that others rely on."""
+    for stream in (sys.stdout, sys.stderr):
+        # Text that the terminal's encoding lacks must not end in a traceback.
+        getattr(stream, "reconfigure", lambda **_: None)(errors="replace")
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(Harmless("%(levelname)s: %(message)s"))
+    logging.basicConfig(level=logging.WARNING, handlers=[handler])
+    status = run(sys.argv[1:])
+    # Python would look through everything once more for garbage, which takes a tenth of the time of a search.
+    gc.freeze()
+    sys.exit(status)
+
+
+class Harmless(logging.Formatter):
+    """Writes what is logged as text: it names files, whose names may be anything."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the lines of a record."""
+        return safe(super().format(record))
+
+
+def run(arguments: list[str]) -> int:
+    """Run a command for whoever is the audience, say what goes wrong, and return the status."""
+    wants_json = "--json" in arguments
+    try:
+        color = False if audience().environment.get("NO_COLOR") else None
+        return int(cli.main(arguments, prog_name="searchkit", standalone_mode=False, color=color) or 0)
+    except NotHere:
+        raise
+    except SearchkitError as error:
+        if wants_json:
+            print_json(json.error(error))
+        complain(error.message, error.hint)
+    except click.ClickException as error:
+        if wants_json:
+            print_json(json.error(UsageError(error.format_message(), "searchkit --help lists commands and options")))
+        say(*_usage(error))
+    except (KeyboardInterrupt, click.Abort):
+        say("Interrupted.")
+        return INTERRUPTED
+    except OSError as error:
+        # The disk is full, the file system refuses something: nothing that whoever wrote this could mend.
+        failure = SearchkitError(
+            f"{error.filename or 'the file system'}: {error.strerror or error}", _system_hint(error)
+        )
+        if wants_json:
+            print_json(json.error(failure))
+        complain(failure.message, failure.hint)
+    except Exception as error:  # the outermost shell: whatever it is, it is not "nothing found"
+        failure = SearchkitError(f"{type(error).__name__}: {error}", "this is a fault of searchkit; please report it")
+        if wants_json:
+            print_json(json.error(failure))
+        logging.getLogger("searchkit").debug("unexpected", exc_info=True)
+        complain(failure.message, failure.hint)
+    return WENT_WRONG
+
+
+def _system_hint(error: OSError) -> str:
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return "make room on that disk, then run this again; nothing is lost"
+    return "see whether you may read and write there, then run this again"
+
+
+def _usage(error: click.ClickException) -> list[str]:
+    """Say what click has to say of a command that makes no sense to it."""
+    written = StringIO()
+    error.show(written)
+    return written.getvalue().splitlines()
+
+
+class Commands(click.Group):
+    """A group that imports a command only when it is run, and all of them only when help lists them."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Name every command."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import a command, or return None for what is none."""
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = getattr(import_module(f"searchkit.cli.commands.{cmd_name}"), cmd_name)
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command that is meant; what is none may be what somebody wants to find."""
+        if args[0] not in COMMANDS and not args[0].startswith("-"):
+            # Only needed where something was misspelt.
+            from difflib import get_close_matches
+
+            near = get_close_matches(args[0], COMMANDS, 1)
+            hint = f"did you mean {near[0]}?" if near else f"to look for it: searchkit search {args[0]}"
+            raise click.UsageError(f"No such command {args[0]!r}; {hint}", ctx)
+        return super().resolve_command(ctx, args)
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="searchkit")
+def cli() -> None:
+    """Search everything Claude Code wrote, also what it has since deleted."""
+
+
+if __name__ == "__main__":
+    main()

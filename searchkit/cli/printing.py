@@ -1,0 +1,61 @@
+"""How commands print: results on stdout, complaints on stderr, and quietly away when nobody reads on."""
+
+from collections.abc import Iterable
+
+import click
+import orjson
+
+from searchkit.cli.console import audience
+from searchkit.render.no_results import respelled
+from searchkit.search.types import Answer
+from searchkit.text.sanitize import escaped, one_line, safe
+
+
+def print_lines(lines: Iterable[str]) -> None:
+    """Print lines of a result."""
+    audience().print(lines)
+
+
+def print_json(value: object) -> None:
+    """Print a result for programs."""
+    print_lines([json_text(value)])
+
+
+def json_text(value: object) -> str:
+    """Write a result for programs, so that it can be printed on a terminal, too."""
+    return escaped(orjson.dumps(value, option=orjson.OPT_INDENT_2).decode())
+
+
+def print_json_lines(values: Iterable[object]) -> None:
+    """Print many results for programs, each on a line."""
+    print_lines(escaped(orjson.dumps(value).decode()) for value in values)
+
+
+def say(*lines: str) -> None:
+    """Say on stderr what there is to say beside a result."""
+    for line in lines:
+        audience().say(line)
+
+
+def warn(message: str) -> None:
+    """Say on stderr what may surprise."""
+    say(f"{click.style('note:', fg='yellow', bold=True)} {message}")
+
+
+def complain(message: str, hint: str = "") -> None:
+    """Say on stderr what is wrong and what to do."""
+    say(f"{click.style('error:', fg='red', bold=True)} {safe(message)}")
+    if hint:
+        say(f"  {safe(hint)}")
+
+
+def warn_of(found: Answer) -> None:
+    """Say what an answer had to do without, and which words it is for if not those that were typed."""
+    for line in respelled(found):
+        warn(line)
+    if found.without_meaning:
+        warn(f"found by words only: {one_line(found.without_meaning)}")
+    if found.unjudged:
+        warn(f"not reranked: {one_line(found.unjudged)}")
+    if found.damage:
+        warn(f"{one_line(found.damage)} is damaged; mend it: searchkit index --rebuild")

@@ -1,0 +1,1 @@
+"""Passages for another agent within a budget of tokens: chosen, cut, and packed."""

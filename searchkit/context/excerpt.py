@@ -1,0 +1,74 @@
+"""Quotes a passage at a size: as much of it, and of its turn, as so many characters allow."""
+
+from collections.abc import Iterator, Sequence
+
+from searchkit.backends.base import TYPED
+from searchkit.context.types import Candidate, Excerpt, Place, Quotation
+from searchkit.conversation.types import Folded, Said
+from searchkit.search.stretch import stretch
+from searchkit.types import Kind, Role
+
+# From which size on what is quoted: where there is little room, the passage comes first, then what was asked.
+SIZES = {Place.PASSAGE: 0, Place.QUESTION: 160, Place.OUTCOME: 240, Place.BESIDE: 320}
+# Of what stands around a passage, for each character of its own.
+SHARE_AROUND = 0.5
+# What is neither asked nor said in the end, such as the call that printed a passage, is quoted at this length at most.
+MOST_BESIDE = 1_000
+
+
+def excerpt(candidate: Candidate, number: int, size: int, most_beside: int = MOST_BESIDE) -> Excerpt:
+    """Quote at most `size` characters of a passage, and less of everything else."""
+    around = int(size * SHARE_AROUND)
+    rooms = {
+        Place.PASSAGE: size,
+        Place.QUESTION: around,
+        Place.OUTCOME: around,
+        Place.BESIDE: min(around, most_beside),
+    }
+    return Excerpt(
+        number=number,
+        shown=candidate.shown,
+        session=candidate.session,
+        entries=[
+            one if isinstance(one, Folded) else _quotation(one, place, candidate, rooms[place])
+            for one, place in _placed(candidate.turn)
+            if size >= SIZES[place]
+        ],
+        files=candidate.files,
+    )
+
+
+def whole(candidate: Candidate) -> int:
+    """Return the size from which on nothing is cut but what stands beside the passage."""
+    said = [entry for entry in candidate.turn if isinstance(entry, Said)]
+    lengths = [len(one.stored.part.text) / (1 if one.is_hit else SHARE_AROUND) for one in said]
+    return max(*SIZES.values(), int(max(lengths)) + 1)
+
+
+def _placed(turn: Sequence[Said | Folded]) -> Iterator[tuple[Said | Folded, Place]]:
+    """Say what each entry of a turn is to its passage."""
+    hit = next(number for number, entry in enumerate(turn) if isinstance(entry, Said) and entry.is_hit)
+    texts = [number for number, entry in enumerate(turn) if isinstance(entry, Said) and _is_text(entry)]
+    for number, entry in enumerate(turn):
+        if number == hit:
+            yield entry, Place.PASSAGE
+        elif number < hit and isinstance(entry, Said) and _is_typed(entry):
+            yield entry, Place.QUESTION
+        elif number > hit and number == max(texts, default=None):
+            yield entry, Place.OUTCOME
+        else:
+            yield entry, Place.BESIDE
+
+
+def _is_text(said: Said) -> bool:
+    return said.stored.part.kind is Kind.TEXT
+
+
+def _is_typed(said: Said) -> bool:
+    return said.stored.part.role is Role.USER and said.stored.part.kind in TYPED
+
+
+def _quotation(said: Said, place: Place, candidate: Candidate, room: int) -> Quotation:
+    # Questions and outcomes say first what they are about.
+    marks = candidate.marks.get(said.stored.id, ()) if place in (Place.PASSAGE, Place.BESIDE) else ()
+    return Quotation(place=place, stored=said.stored, text=stretch(said.stored.part.text, marks, room))

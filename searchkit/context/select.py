@@ -1,0 +1,96 @@
+"""Chooses which passages of an answer are worth another agent's while, the most useful first, none of them twice."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from searchkit.backends.base import Backend, Step, Stored
+from searchkit.context.alike import is_repetition, runs
+from searchkit.context.types import Candidate
+from searchkit.conversation import turns as window
+from searchkit.conversation.types import Folded, Said
+from searchkit.query.types import Query
+from searchkit.render.context import PREAMBLE
+from searchkit.search.stretch import stretch
+from searchkit.search.types import Answer, Result, Shown
+
+# Scores are absolute. Over the sample, what scored less than this share of the best held one common word of several.
+LEAST_SHARE = 0.3
+# Another passage of a session that is quoted already has to be better than one of a new session by this
+# much: a guess, so that a pack draws on several.
+AGAIN = 0.8
+# Two texts are compared by so much of each around what was found.
+COMPARED_CHARACTERS = 1_200
+# A pack that was printed in an earlier session, of which only the originals are of use.
+_PACKED = PREAMBLE.partition("\n")[0]
+
+
+def choose(backend: Backend, answer: Answer) -> list[Candidate]:
+    """Return the passages to quote; those of one turn are one candidate, those of one session may stand apart."""
+    return list(_new(_candidates(backend, answer.query, _worthy(answer))))
+
+
+def _worthy(answer: Answer) -> list[tuple[Shown, Result]]:
+    """Return the passages that say enough, each with its result, in order."""
+    several = [
+        (found.ranked.score * AGAIN**again, found, result)
+        for result in answer.results
+        for again, found in enumerate((result.best, *result.others))
+    ]
+    several.sort(key=lambda one: (-one[0], one[1].stored.id))
+    least = LEAST_SHARE * max((found.ranked.score for _, found, _ in several), default=0.0)
+    return [
+        (found, result)
+        for _, found, result in several
+        if found.ranked.score >= least and _PACKED not in found.stored.part.text
+    ]
+
+
+def _candidates(backend: Backend, query: Query, worthy: Sequence[tuple[Shown, Result]]) -> Iterator[Candidate]:
+    """Put the passages into their turns."""
+    turns = backend.turns([found.ranked.hit.key for found, _ in worthy], 0, 0)
+    grouped: dict[int, list[tuple[Shown, Result]]] = {}
+    for found, result in worthy:
+        key = found.ranked.hit.key
+        first = next(iter(turns.get(key, ())), None)
+        grouped.setdefault(first.key if first else key, []).append((found, result))
+    groups = list(grouped.values())
+    steps = [turns.get(group[0][0].ranked.hit.key, ()) for group in groups]
+    chosen = [
+        window.shown(several, {found.ranked.hit.key for found, _ in group})
+        for several, group in zip(steps, groups, strict=True)
+    ]
+    keys = sorted({one.key for entries in chosen for one in entries if isinstance(one, Step)})
+    texts = dict(zip(keys, backend.stored(keys), strict=True))
+    for several, entries, ((best, result), *_) in zip(steps, chosen, groups, strict=True):
+        turn = _turn(best, entries, texts)
+        said = [entry.stored for entry in turn if isinstance(entry, Said)]
+        yield Candidate(
+            shown=best,
+            session=result.session,
+            turn=turn,
+            marks={stored.id: backend.marks(query, stored.part.text) for stored in said},
+            files=list(dict.fromkeys(step.path for step in several if step.path)),
+        )
+
+
+def _turn(best: Shown, chosen: Sequence[Step | Folded], texts: Mapping[int, Stored | None]) -> Sequence[Said | Folded]:
+    """Let a turn speak, with the best of its passages as the hit."""
+    entries = window.entries(chosen, {best.ranked.hit.key}, texts)
+    turn = [entry for entry in entries if isinstance(entry, Said | Folded)]
+    # What belongs to no conversation, such as a plan, is in no turn.
+    is_there = any(isinstance(entry, Said) and entry.is_hit for entry in turn)
+    return turn if is_there else [Said(stored=best.stored, is_hit=True)]
+
+
+def _new(candidates: Iterable[Candidate]) -> Iterator[Candidate]:
+    """Leave out what repeats a passage, or what is quoted with one."""
+    before: set[tuple[str, ...]] = set()
+    for candidate in candidates:
+        stored = candidate.shown.stored
+        passage = runs(stretch(stored.part.text, candidate.marks[stored.id], COMPARED_CHARACTERS))
+        if is_repetition(passage, before):
+            continue
+        yield candidate
+        before |= passage
+        for entry in candidate.turn:
+            if isinstance(entry, Said) and not entry.is_hit:
+                before |= runs(stretch(entry.stored.part.text, (), COMPARED_CHARACTERS))

@@ -1,0 +1,141 @@
+"""Any model of sentence-transformers, on the graphics processor or Apple silicon where there is one."""
+
+import hashlib
+import threading
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from searchkit.embed.base import Identity, Vector, Vectors
+from searchkit.embed.exhaustion import within_memory
+from searchkit.embed.model_files import OTHER_MODEL, is_path, opened
+from searchkit.embed.prompts import prefixes
+from searchkit.embed.tokenize import encodable
+from searchkit.errors import ModelMismatch
+
+if TYPE_CHECKING:
+    from sentence_transformers import SentenceTransformer
+
+# Some models read 8,192 tokens and more, at a cost that grows faster than the text.
+MOST_TOKENS = 512
+# No 512 tokens of any use are longer, and looking for them in 2 MB would take seconds.
+MOST_CHARS = 20_000
+BATCH = 32
+# So many texts are sorted and encoded at a time, between which a question may come in.
+WINDOW_TEXTS = 256
+# Of each tensor, so much is hashed: another training changes all of a tensor, and models may have gigabytes.
+HASHED_ELEMENTS = 4096
+# The default model has so many parameters beside its table of words, and in floats it takes three times as long.
+DEFAULT_PARAMETERS = 10_700_000
+FLOATS_COST = 3.0
+# A guess between laptops and data centres.
+DEVICE_SPEED = 20.0
+
+
+class Transformer:
+    """A model that the user chose, opened."""
+
+    def __init__(self, name: str) -> None:
+        """Open a model by its name or path."""
+        self._model = opened(name)
+        self._lock = threading.Lock()
+        self._batch = BATCH
+        self._model.max_seq_length = min(self._model.max_seq_length or MOST_TOKENS, MOST_TOKENS)
+        self._prefixes = prefixes(name, self._model.prompts)
+        self.cost = _cost(self._model)
+        self.identity = Identity(
+            # A directory may be moved without becoming another model.
+            model=Path(name).expanduser().resolve().name if is_path(name) else name,
+            weights=_fingerprint(self._model),
+            dimension=self._dimension(name),
+            pooling=_pooling(self._model),
+            precision=str(self._model.dtype).removeprefix("torch."),
+            max_tokens=self._model.max_seq_length,
+            query_prefix=self._prefixes.query,
+            text_prefix=self._prefixes.text,
+        )
+
+    def embed(self, texts: Sequence[str], /) -> Vectors:
+        """Return a unit vector for each text that may be found."""
+        return self._vectors(texts, self._prefixes.text)
+
+    def embed_query(self, text: str, /) -> Vector:
+        """Return the unit vector of a question."""
+        vector: Vector = self._vectors([text], self._prefixes.query)[0]
+        return vector
+
+    def _vectors(self, texts: Sequence[str], prefix: str) -> Vectors:
+        beginnings = [encodable(text[:MOST_CHARS]) for text in texts]
+        told = [number for number, text in enumerate(beginnings) if _says_something(text)]
+        found = np.zeros((len(texts), self.identity.dimension), np.float32)
+        for begin in range(0, len(told), WINDOW_TEXTS):
+            numbers = told[begin : begin + WINDOW_TEXTS]
+            made = self._encoded([beginnings[number] for number in numbers], prefix)
+            if made.shape[1] != self.identity.dimension or not np.isfinite(made).all():
+                raise ModelMismatch(f"the model {self.identity.model} gives vectors that are none", OTHER_MODEL)
+            found[numbers] = made
+        return found
+
+    def _encoded(self, texts: Sequence[str], prefix: str) -> Vectors:
+        """Encode texts that are short enough and say something."""
+
+        def encode(batch: int) -> Vectors:
+            vectors: Vectors = self._model.encode(
+                list(texts), prompt=prefix, batch_size=batch, normalize_embeddings=True, show_progress_bar=False
+            )
+            return vectors.astype(np.float32)
+
+        def keep(batch: int) -> None:
+            self._batch = batch
+
+        # The library's tokenizers are set anew for every call, which two threads must not do at once.
+        with self._lock:
+            return within_memory(encode, self._batch, self._retreat, keep)
+
+    def _retreat(self) -> bool:
+        """Move the model to the processor, unless it is there."""
+        if self._model.device.type == "cpu":
+            return False
+        self._model.to("cpu")
+        return True
+
+    def _dimension(self, name: str) -> int:
+        """Try it: what a model says of itself is named differently from version to version."""
+        shape = self._encoded(["dimension"], "").shape
+        if len(shape) != 2 or not shape[1]:
+            raise ModelMismatch(f"the model {name} gives no vectors", OTHER_MODEL)
+        return int(shape[1])
+
+
+def _says_something(text: str) -> bool:
+    """Look for a character that is seen and is not the sign for one that was lost."""
+    return any(char.isprintable() and char not in " \ufffd" for char in text)
+
+
+def _fingerprint(model: "SentenceTransformer") -> str:
+    """Return a hash of the beginnings of all tensors, which is the same on every device."""
+    hashed = hashlib.sha256()
+    tensors: Mapping[str, Any] = model.state_dict()
+    for name, tensor in sorted(tensors.items()):
+        # Through floats, because NumPy has no numbers of the shorter kinds that models use.
+        beginning = tensor.reshape(-1)[:HASHED_ELEMENTS].float().cpu().numpy()
+        hashed.update(f"{name} {tuple(tensor.shape)} {tensor.dtype}".encode() + beginning.tobytes())
+    return hashed.hexdigest()
+
+
+def _pooling(model: "SentenceTransformer") -> str:
+    """Name how tokens become one vector, as the version of the library that is there tells it."""
+    for module in model:
+        if hasattr(module, "pooling_mode"):
+            return str(module.pooling_mode)
+        if hasattr(module, "get_pooling_mode_str"):
+            return str(module.get_pooling_mode_str())
+    return "none"
+
+
+def _cost(model: "SentenceTransformer") -> float:
+    parameters = sum(each.numel() for name, each in model.named_parameters() if "embeddings" not in name)
+    speed = 1.0 if model.device.type == "cpu" else DEVICE_SPEED
+    return float(parameters / DEFAULT_PARAMETERS * FLOATS_COST / speed)

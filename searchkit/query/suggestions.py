@@ -1,0 +1,57 @@
+"""What could have been meant by a filter that nothing in the index answers to."""
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
+
+import msgspec
+
+from searchkit.query.filter_matching import holds
+from searchkit.query.types import Condition
+
+# Filters with so many different values that the most frequent say nothing.
+_MANY = ("session", "file", "title")
+# How many values are named, and how alike they must be: difflib's own measure and its usual bound.
+MOST_NEAREST = 5
+# Values that nothing has and that are told; of a text that was pasted, nobody reads more.
+MOST_UNKNOWN = 20
+LIKENESS = 0.6
+
+
+class Unknown(msgspec.Struct, frozen=True, kw_only=True):
+    """A value that nothing has, and those nearest to it; where none is near, the most frequent."""
+
+    name: str
+    value: str
+    nearest: Sequence[str]
+    are_near: bool
+
+
+def unknown(condition: Condition, values: Callable[[str], Sequence[str]]) -> Iterator[Unknown]:
+    """Yield what a condition wants and nothing has, the first of many; `values` tells which there are of a filter."""
+    return islice(_unknown(condition, values), MOST_UNKNOWN)
+
+
+def _unknown(condition: Condition, values: Callable[[str], Sequence[str]]) -> Iterator[Unknown]:
+    for filter in dict.fromkeys(condition.filters):
+        if filter.is_excluded:
+            continue
+        there = values(filter.name)
+        for wanted in filter.values:
+            if not any(holds(filter.name, value, wanted) for value in there):
+                near = _near(wanted, there)
+                frequent = [] if filter.name in _MANY else there[:MOST_NEAREST]
+                yield Unknown(name=filter.name, value=wanted, nearest=near or frequent, are_near=bool(near))
+
+
+def _near(wanted: str, there: Sequence[str]) -> list[str]:
+    """Return the values most like the one that is wanted; of paths and tools, any part may be what was meant."""
+    # Only needed where nothing was found, and so not worth a wait elsewhere.
+    from difflib import get_close_matches
+
+    spellings: dict[str, str] = {}
+    for value in there:
+        for part in (value, *value.replace("\\", "/").replace("__", "/").split("/")):
+            if part:
+                spellings.setdefault(part.casefold(), value)
+    close = get_close_matches(wanted.casefold(), spellings, 2 * MOST_NEAREST, LIKENESS)
+    return list(dict.fromkeys(spellings[spelling] for spelling in close))[:MOST_NEAREST]

@@ -1,0 +1,46 @@
+"""What was said to a prompt that was found answers the question, too, though it may hold none of its words.
+
+In English meaning finds it. In another language the default model knows too little of it.
+"""
+
+from collections.abc import Sequence
+
+from searchkit.backends.base import Backend, Hit, Stored
+from searchkit.search.types import Ranked
+from searchkit.search.weights import Recipe
+from searchkit.types import Kind
+
+
+def replies(backend: Backend, words: Sequence[Ranked], recipe: Recipe) -> list[Hit]:
+    """Return the texts shortly behind the best prompts; the prompts' support is all that ranks them."""
+    prompts = [one.hit for one in words if one.hit.kind is Kind.PROMPT and one.hit.session][: recipe.replied_prompts]
+    known = {one.hit.key for one in words}
+    behind = [range(prompt.key + 1, prompt.key + 1 + recipe.reply_steps) for prompt in prompts]
+    keys = sorted({key for several in behind for key in several} | {prompt.key for prompt in prompts})
+    stored = dict(zip(keys, backend.stored(keys), strict=True))
+    found: dict[int, Hit] = {}
+    for prompt, several in zip(prompts, behind, strict=True):
+        asked = stored[prompt.key]
+        for key in several:
+            said = stored[key]
+            if asked is None or said is None or _home(said) != _home(asked):
+                continue
+            if said.part.kind is Kind.PROMPT:
+                break
+            if said.part.kind is Kind.TEXT and key not in known and not said.repeats:
+                found[key] = Hit(
+                    key=key,
+                    kind=Kind.TEXT,
+                    session=prompt.session,
+                    time=said.link.time,
+                    is_agents=prompt.is_agents,
+                    score=0.0,
+                    coverage=0.0,
+                )
+    return list(found.values())
+
+
+def _home(stored: Stored) -> tuple[str, str | None]:
+    """Say where a part was said, by file and agent: the next key can be of another conversation."""
+    place = stored.link.places[0]
+    return place.file, place.agent

@@ -1,0 +1,105 @@
+"""Asks the channel of meaning: what is near to a question, and how near what its words found is."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from searchkit.backends.base import Backend, Hit, Near, Vector
+from searchkit.query import own_output
+from searchkit.query.types import Match, Query
+from searchkit.search.fuse import Meant, fuse
+from searchkit.search.replies import replies
+from searchkit.search.types import Ranked
+from searchkit.search.weights import RECIPE, Recipe
+from searchkit.text.tongue import is_in_english, word_count
+from searchkit.types import Kind
+
+if TYPE_CHECKING:
+    from searchkit.backends.base import Values
+
+# What answers a prompt: the results of tools mean what their calls mean.
+ANSWERING = frozenset({Kind.TEXT, Kind.THINKING})
+
+
+def ranked(
+    backend: Backend,
+    query: Query,
+    question: "Values",
+    words: Sequence[Ranked],
+    limit: int,
+    are_words_asked: bool = True,
+    recipe: Recipe = RECIPE,
+) -> list[Ranked]:
+    """Rank what holds the words of a question together with what is near to its meaning."""
+    least = recipe.least_meant
+    if are_words_asked:
+        least = _least_beside(query, recipe) if words else recipe.least_cosine
+    near = []
+    # What must hold certain words is only ranked by its meaning.
+    if not (are_words_asked and means_words(query)):
+        most = max(recipe.candidates if words else recipe.candidates_alone, limit)
+        near = [one for one in backend.nearest(question, query.condition, most) if one.cosine >= least]
+    known = {one.key: Meant(cosine=one.cosine, feature=one.feature) for one in near}
+    said = replies(backend, words, recipe) if _can_be_replied_to(query, recipe) else []
+    candidates = [*(one.hit for one in words), *said]
+    others = [*(_hit(one) for one in near), *said]
+    unknown = [hit.key for hit in candidates if hit.key not in known] if recipe.are_cosines_filled else []
+    results = [one.hit.key for one in words if one.hit.kind is Kind.TOOL_RESULT]
+    calls = backend.calls(results) if recipe.of_call else {}
+    answers = {hit.key for hit in (*candidates, *others) if hit.kind in ANSWERING}
+    prompts = backend.prompts(sorted(answers)) if recipe.of_prompt else {}
+    vectors = backend.vectors(sorted({*unknown, *calls.values(), *prompts.values()}))
+    cosines = {
+        key: max((_compared(piece, question) for piece in pieces), key=lambda one: one.cosine)
+        for key, pieces in vectors.items()
+    }
+    near_by = cosines | known
+    inherited = {
+        result: Meant(cosine=near_by[call].cosine, is_of_call=True) for result, call in calls.items() if call in near_by
+    }
+    answering = {
+        key: msgspec.structs.replace(near_by[key], prompt=near_by[prompt].cosine)
+        for key, prompt in prompts.items()
+        if key in near_by and prompt in near_by
+    }
+    return fuse(words, others, inherited | near_by | answering, query, recipe)
+
+
+def means_words(query: Query) -> bool:
+    """Say whether nothing but words will do: a quotation, a pattern, or a word that must or must not be there."""
+    return any(
+        clause.is_required or clause.is_excluded or any(term.match is not Match.WORD for term in clause.terms)
+        for clause in query.clauses
+    )
+
+
+def _least_beside(query: Query, recipe: Recipe) -> float:
+    """Say how near something must be that is shown beside what holds the words: a few words are meant as such."""
+    return recipe.least_beside if _is_short(query, recipe) else -1.0
+
+
+def _can_be_replied_to(query: Query, recipe: Recipe) -> bool:
+    """Say whether what was said to a prompt may be found: only where nothing that was asked could keep it away."""
+    is_of_words = means_words(query) or _is_short(query, recipe)
+    return own_output.is_all_else(query.condition) and not (is_of_words or is_in_english(query.wanted))
+
+
+def _is_short(query: Query, recipe: Recipe) -> bool:
+    return word_count(query.wanted) <= recipe.few_words
+
+
+def _compared(piece: Vector, question: "Values") -> Meant:
+    return Meant(cosine=float(piece.values @ question), feature=piece.feature)
+
+
+def _hit(near: Near) -> Hit:
+    return Hit(
+        key=near.key,
+        kind=near.kind,
+        session=near.session,
+        time=near.time,
+        is_agents=near.is_agents,
+        score=0.0,
+        coverage=0.0,
+    )

@@ -1,0 +1,136 @@
+"""The HTTP interface: every address, and what goes wrong turned into an answer."""
+
+import logging
+import os
+
+import msgspec
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
+
+from searchkit.engine import Engine
+from searchkit.errors import Refused, SearchkitError, UsageError
+from searchkit.mcp.http import asgi
+from searchkit.server import beating
+from searchkit.server.openapi import description
+from searchkit.server.parameters import Given
+from searchkit.server.refusing import answered, refused
+from searchkit.server.routes import ADDRESSES, Address
+from searchkit.server.run_command import run
+from searchkit.server.service import Service
+from searchkit.server.transcripts import Unread
+from searchkit.server.waiting import unless_gone
+from searchkit.web import files as page
+from searchkit.web.feeds import FEEDS
+
+log = logging.getLogger(__name__)
+
+
+class Port(msgspec.Struct, frozen=True):
+    """The port that `serve --port` wants opened."""
+
+    port: int
+
+
+def application(service: Service) -> Starlette:
+    """Return the application, without what guards its doors."""
+    return Starlette(
+        routes=[*_reading(service), *_own(service), *_for_agents(service), *page.routes()],
+        exception_handlers={SearchkitError: _went_wrong, HTTPException: _unknown, Exception: _fault},
+    )
+
+
+def _reading(service: Service) -> list[BaseRoute]:
+    """Return what reads the index."""
+
+    def route(address: Address) -> BaseRoute:
+        async def handle(request: Request) -> Response:
+            given = Given(address.parameters, request.query_params.multi_items())
+            id = request.path_params.get("id", "")
+            return await unless_gone(request.receive, _answer(service, address, given, id))
+
+        return Route(address.path, handle)
+
+    return [route(address) for address in (*ADDRESSES, *FEEDS)]
+
+
+async def _answer(service: Service, address: Address, given: Given, id: str) -> Response:
+    """Ask an engine, and read what is missing then without holding it."""
+
+    def ask(engine: Engine) -> Response | Unread:
+        found = address.answer(engine, given, id)
+        return found if isinstance(found, Unread) else answered(found)
+
+    found = await service.engines.ask(ask, may_wait=not address.is_search)
+    return await service.transcripts.finish(found, answered) if isinstance(found, Unread) else found
+
+
+def _own(service: Service) -> list[BaseRoute]:
+    """Return what is about the process itself, and what runs commands for its clients."""
+
+    async def health(request: Request) -> Response:
+        return answered(service.health())
+
+    async def openapi(request: Request) -> Response:
+        return answered(description())
+
+    async def run_command(request: Request) -> Response:
+        body = await request.body()
+        asked = unless_gone(request.receive, service.engines.ask(lambda engine: run(engine, body)))
+        return await beating.answer(asked, _complain)
+
+    async def listen(request: Request) -> Response:
+        try:
+            asked = msgspec.json.decode(await request.body(), type=Port)
+            door = await service.server.open_port(asked.port)
+        except msgspec.MsgspecError as error:
+            raise UsageError(f"that is no port: {error}", 'send {"port": 0} for any free one') from error
+        except (OSError, OverflowError) as error:
+            reason = getattr(error, "strerror", None) or "there is no such port"
+            raise Refused(409, f"cannot listen on port {asked.port}: {reason}", "take another port, or 0") from error
+        return answered({"port": door.port, "address": door.address})
+
+    async def stop(request: Request) -> Response:
+        service.server.leave("it was told to")
+        return answered({"pid": os.getpid()})
+
+    return [
+        Route("/v1/health", health),
+        Route("/v1/openapi.json", openapi),
+        Route("/v1/run", run_command, methods=["POST"]),
+        Route("/v1/listen", listen, methods=["POST"]),
+        Route("/v1/stop", stop, methods=["POST"]),
+    ]
+
+
+def _for_agents(service: Service) -> list[BaseRoute]:
+    """Return what speaks MCP, which imports nothing before its first request."""
+    spoken = asgi(service.engines.ask)
+    service.on_leaving(spoken.close)
+    # A GET would open a stream of messages from the server, of which there are none: it would never end.
+    return [Route("/mcp", spoken, methods=["POST"])]
+
+
+async def _went_wrong(request: Request, error: Exception) -> Response:
+    assert isinstance(error, SearchkitError)
+    return refused(error)
+
+
+async def _unknown(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    hint = "/v1/openapi.json lists what can be asked"
+    response = refused(Refused(error.status_code, f"{request.method} {request.url.path}: {error.detail}", hint))
+    response.headers.update(error.headers or {})
+    return response
+
+
+async def _fault(request: Request, error: Exception) -> Response:
+    _complain(error)
+    message = f"{type(error).__name__}: {error}"
+    return refused(Refused(500, message, "this is a fault of searchkit; please report it"))
+
+
+def _complain(error: BaseException) -> None:
+    log.error("a request failed", exc_info=error)

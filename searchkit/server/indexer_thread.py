@@ -1,0 +1,165 @@
+"""Keeps the index fresh: takes in what is written below the roots, then makes missing vectors while nobody waits."""
+
+import logging
+import os
+import threading
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from searchkit.engine import Engine
+from searchkit.errors import IndexBusy, IndexModel, ModelFault, SearchkitError, SourceSilent
+from searchkit.indexing.watch import changes_below
+from searchkit.server.engine_pool import Held
+from searchkit.system.deadlines import Patience
+
+log = logging.getLogger(__name__)
+
+# Another process that writes gets its turn, and this often it is looked whether it is done.
+BUSY_SECONDS = 0.3
+# After an error (a root that is gone, a full disk) it is tried again this much later, or when something changes.
+TROUBLE_SECONDS = 60.0
+# Vectors are made in slices. Between them the writers' lock is free for longer than a waiting writer sleeps.
+SLICE_SECONDS = 3.0
+GAP_SECONDS = 0.5
+# So long nobody must have asked before vectors are made.
+QUIET_SECONDS = 1.0
+# Where somebody asks all the time, a slice is begun between two questions after so long.
+PATIENCE_SECONDS = 10.0
+# How often it is looked whether the index is made from other roots by now.
+CHOOSING_SECONDS = 30.0
+NO_VECTORS = "SEARCHKIT_NO_VECTORS"
+# Looks at the roots, one at a time; a disk that sleeps wakes within these seconds.
+_LOOKS = Patience(1, 10.0)
+
+Roots = Callable[[], tuple[Path, ...]]
+Open = Callable[[Sequence[Path]], Engine]
+
+
+class Following:
+    """Two threads: one waits for changes, the other writes."""
+
+    def __init__(self, open_engine: Open, roots: Roots, quiet_since: Callable[[], float | None]) -> None:
+        """Take what opens an engine on roots, what they are, and what tells since when nobody asks.
+
+        That is None while somebody does.
+        """
+        self._open_engine = open_engine
+        self._roots = roots
+        self._quiet_since = quiet_since
+        self._changed = threading.Event()
+        self._leaving = threading.Event()
+        self._wants_vectors = self._may_lack_vectors = not os.environ.get(NO_VECTORS)
+        self._followed: tuple[Path, ...] = ()
+        self._held = Held(open_engine(()))
+
+    def start(self) -> None:
+        """Begin; the threads end with the process."""
+        threading.Thread(target=self._write, name="searchkit-writer", daemon=True).start()
+
+    def stop(self) -> None:
+        """Begin nothing any more; what is being written may be given up at any moment."""
+        self._leaving.set()
+        self._changed.set()
+
+    def _watch(self, roots: Sequence[Path]) -> None:
+        """Say when something changed, while the roots are followed; what cannot be watched now is tried again."""
+        # The very same roots: those that are followed again later have another watcher.
+        while not self._leaving.is_set() and roots is self._followed:
+            try:
+                _check_answering(roots)
+                for _ in changes_below(roots):
+                    if self._leaving.is_set() or roots is not self._followed:
+                        return
+                    self._changed.set()
+            except (OSError, SourceSilent) as error:
+                log.warning("cannot watch the roots: %s", error)
+            self._leaving.wait(TROUBLE_SECONDS)
+
+    def _write(self) -> None:
+        while not self._leaving.is_set():
+            try:
+                if not self._choose():
+                    self._leaving.wait(BUSY_SECONDS)
+                    continue
+                self._take_in()
+                while self._may_lack_vectors and not self._changed.is_set():
+                    self._may_lack_vectors = self._held.engine.has_vectors() and self._embed()
+                self._changed.wait(CHOOSING_SECONDS)
+            except IndexBusy:
+                self._changed.set()
+                self._leaving.wait(BUSY_SECONDS)
+            except (IndexModel, ModelFault) as error:
+                # Words are kept up to date all the same.
+                log.warning("no vectors are made: %s", error.message)
+                self._wants_vectors = self._may_lack_vectors = False
+            except SearchkitError as error:
+                log.warning("the index is not brought up to date: %s", error.message)
+                self._changed.wait(TROUBLE_SECONDS)
+                self._changed.set()
+            except Exception:  # the outermost shell of this thread, without which the index would grow old unsaid
+                log.exception("the index is not brought up to date")
+                self._leaving.wait(TROUBLE_SECONDS)
+                # What had changed is still to be taken in.
+                self._changed.set()
+
+    def _choose(self) -> bool:
+        """Follow what the index was made from last; that changes when somebody indexes other roots.
+
+        False where it says nothing of roots: it is being made anew, or gone. Those before are watched on.
+        """
+        roots = self._roots()
+        if roots and roots != self._followed:
+            self._followed = roots
+            self._held.engine.close()
+            self._held = Held(self._open_engine(roots))
+            # Says that something changed as soon as it watches.
+            threading.Thread(target=self._watch, args=(roots,), name="searchkit-watcher", daemon=True).start()
+        return bool(roots)
+
+    def _take_in(self) -> None:
+        """Bring words up to date where something changed."""
+        if self._changed.is_set():
+            # Cleared first: what changes from now on is for the next time.
+            self._changed.clear()
+            # Before the writers' lock is taken: a root on a dead network would keep it from everybody else.
+            _check_answering(self._followed)
+            began = time.monotonic()
+            done = self._held.engine.index(wait=False)
+            self._may_lack_vectors = self._wants_vectors
+            if done.files or done.gone:
+                log.info("took in %d files in %.2f s", done.files, time.monotonic() - began)
+
+    def _embed(self) -> bool:
+        """Make vectors for a while, once it is quiet; say whether any are missing still."""
+        waits_until = time.monotonic() + PATIENCE_SECONDS
+        while not self._is_quiet(waits_until):
+            if self._changed.wait(QUIET_SECONDS / 4):
+                return True
+        ends_at = time.monotonic() + SLICE_SECONDS
+
+        def is_enough() -> bool:
+            return self._changed.is_set() or self._quiet_since() is None or time.monotonic() > ends_at
+
+        is_more = self._held.renewed().embed(is_enough, wait=False)
+        self._changed.wait(GAP_SECONDS)
+        return is_more
+
+    def _is_quiet(self, waits_until: float) -> bool:
+        since, now = self._quiet_since(), time.monotonic()
+        return since is not None and (now - since >= QUIET_SECONDS or now > waits_until)
+
+
+def _check_answering(roots: Sequence[Path]) -> None:
+    """Raise SourceSilent unless the disks that the projects lie on answer in time."""
+    _LOOKS.call(" and ".join(map(str, roots)), lambda: _look(roots))
+
+
+def _look(roots: Sequence[Path]) -> None:
+    """Look at the directories of all projects."""
+    for root in roots:
+        # One that is missing is told by whoever reads it.
+        with suppress(OSError), os.scandir(root / "projects") as entries:
+            for entry in entries:
+                entry.stat()

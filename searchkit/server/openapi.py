@@ -1,0 +1,98 @@
+"""The description of the HTTP interface in OpenAPI, built from the tables that the process answers by."""
+
+from typing import Any
+
+from searchkit import __version__
+from searchkit.server.parameters import Parameter
+from searchkit.server.routes import ADDRESSES, Address
+from searchkit.server.schemas import SCHEMAS
+from searchkit.web.feeds import FEEDS
+from searchkit.web.shapes import SHAPES
+
+Fields = dict[str, Any]
+
+ABOUT = """Searches an index of Claude Code transcripts, as the commands of searchkit do.
+
+Served on a Unix socket that only its owner can reach, and, where `searchkit serve --port` asked for it, on a
+loopback port, which wants a token. What can be read is the same JSON that the commands print with `--json`."""
+# Why something is refused; every address may.
+REFUSALS = {
+    "400": "A parameter makes no sense.",
+    "401": "The token is missing.",
+    "403": "A page from elsewhere asks.",
+    "404": "There is nothing with that id.",
+    "413": "The request is too large.",
+    "421": "The request was meant for another host.",
+    "500": "A fault of searchkit's own.",
+    "503": "Too many ask at once, or the index cannot be used as it is now.",
+}
+
+
+def description() -> Fields:
+    """Return all of it."""
+    read = {address.path: {"get": _reading(address)} for address in (*ADDRESSES, *FEEDS)}
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "searchkit", "version": __version__, "description": ABOUT},
+        "paths": {
+            **read,
+            "/v1/health": {"get": _operation("Say who answers, at once.", "Health")},
+            "/v1/openapi.json": {"get": _operation("Give this description.", None)},
+            "/v1/run": {"post": _run()},
+            "/v1/listen": {"post": _listen()},
+            "/v1/stop": {"post": _operation("End the process, after the answers under way.", "Leaving")},
+        },
+        "components": {
+            "schemas": {**SCHEMAS, **SHAPES},
+            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
+        },
+    }
+
+
+def _reading(address: Address) -> Fields:
+    in_path = [{"name": "id", "in": "path", "required": True, "schema": {"type": "string"}}]
+    parameters = (in_path if "{id}" in address.path else []) + [_parameter(one) for one in address.parameters]
+    return {**_operation(address.summary, address.schema), "parameters": parameters}
+
+
+def _operation(summary: str, schema: str | None) -> Fields:
+    shape = {"$ref": f"#/components/schemas/{schema}"} if schema else {"type": "object"}
+    failed = {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}}
+    return {
+        "summary": summary,
+        "responses": {
+            "200": {"description": "The answer.", "content": {"application/json": {"schema": shape}}},
+            **{status: {"description": why, "content": failed} for status, why in REFUSALS.items()},
+        },
+    }
+
+
+def _run() -> Fields:
+    summary = "Run a command for `searchkit` itself. White space before the answer says that it is being worked on."
+    body = {"content": {"application/json": {"schema": {"type": "object"}}}, "required": True}
+    return {**_operation(summary, None), "requestBody": body}
+
+
+def _listen() -> Fields:
+    body = {"content": {"application/json": {"schema": {"$ref": "#/components/schemas/Port"}}}, "required": True}
+    return {**_operation("Listen on a loopback port, too; 0 is any free one.", "Opened"), "requestBody": body}
+
+
+def _parameter(parameter: Parameter) -> Fields:
+    schema: Fields = {"type": parameter.kind}
+    if parameter.choices:
+        schema["enum"] = list(parameter.choices)
+    if parameter.kind == "integer":
+        schema |= {"minimum": parameter.least, "maximum": parameter.most}
+    if parameter.default not in (None, ""):
+        schema["default"] = parameter.default
+    if parameter.is_repeated:
+        schema = {"type": "array", "items": schema}
+    told: Fields = {
+        "name": parameter.name,
+        "in": "query",
+        "required": parameter.is_required,
+        "description": parameter.explained,
+        "schema": schema,
+    }
+    return told | ({"explode": True} if parameter.is_repeated else {})

@@ -1,0 +1,165 @@
+"""The server: answers on the doors that are open, and notices when it is time to leave."""
+
+import asyncio
+import logging
+import os
+import signal
+import socket
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+
+import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from searchkit.backends.local import layout
+from searchkit.errors import Refused, SearchkitError
+from searchkit.server import address, alone, logs
+from searchkit.server.app import application
+from searchkit.server.doors import Door, Doors
+from searchkit.server.presence import Presence
+from searchkit.server.security import Guard
+from searchkit.server.service import Service
+
+log = logging.getLogger(__name__)
+
+# After so long without a question it leaves; the next client starts it again, which takes about a second.
+IDLE_SECONDS = 900.0
+IDLE_VARIABLE = "SEARCHKIT_IDLE_SECONDS"
+# Answers that are under way when it leaves get so long to end.
+GRACE_SECONDS = 3
+# Whether the index is still there and still of our format is looked at this often.
+LOOK_SECONDS = 2.0
+# A client that keeps its connection asks again within this, or connects anew.
+KEEP_ALIVE_SECONDS = 75
+WENT_WRONG = 2
+
+
+def serve(index: Path, roots: Sequence[str], listening: socket.socket, port: int | None) -> int:
+    """Serve until it is time to leave; return the status to leave with."""
+    with logs.kept(index):
+        if died := alone.died_before(address.lock_path(index)):
+            log.warning(
+                "process %d before this one did not leave by itself: it crashed, as told above, or was killed", died
+            )
+        try:
+            layout.check(index)
+            server = Server(index, roots, listening, port)
+        except (SearchkitError, OSError) as error:
+            log.error("cannot serve %s: %s", index, error)
+            return WENT_WRONG
+        log.info("process %d serves %s", os.getpid(), index)
+        try:
+            asyncio.run(server.serve())
+        except BaseException:
+            log.critical("process %d dies of a fault", os.getpid(), exc_info=True)
+            raise
+        log.info("process %d leaves: %s", os.getpid(), server.reason)
+    return 0
+
+
+class Server(uvicorn.Server):
+    """Uvicorn's server, which wakes ten times a second to look whether it should end; this one is woken."""
+
+    def __init__(self, index: Path, roots: Sequence[str], listening: socket.socket, port: int | None) -> None:
+        """Open the doors; raises where the port is taken."""
+        self.reason = "nothing was asked of it"
+        self._doors = Doors(index, listening)
+        if port is not None:
+            self._doors.add_port(port)
+        self._presence = Presence(index, self._doors)
+        self._service = Service(index, roots, self)
+        self._application = application(self._service)
+        super().__init__(self._config(self._application))
+
+    @property
+    def doors(self) -> Doors:
+        """Where it is reached."""
+        return self._doors
+
+    def leave(self, reason: str) -> None:
+        """Leave as soon as the answers under way have been given."""
+        self.reason = reason
+        self.should_exit = True
+        self._leaving.set()
+
+    async def open_port(self, port: int) -> Door:
+        """Listen on a loopback port, too, and return its door; one that is open already stays the only one."""
+        door = self._doors.port
+        if door is None:
+            door = self._doors.add_port(port)
+            await self._open(door)
+        elif port not in (0, door.port):
+            raise Refused(409, f"it listens on port {door.port} already", "searchkit serve --stop ends that")
+        return door
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Answer at every door."""
+        asyncio.get_running_loop().set_exception_handler(logs.task_died)
+        self._leaving = asyncio.Event()
+        self.servers = []
+        for door in self._doors:
+            await self._open(door)
+        self._service.start()
+        self.started = True
+
+    async def main_loop(self) -> None:
+        """Wait until somebody says to leave, or there is nobody and nothing left to serve."""
+        idle_seconds = float(os.environ.get(IDLE_VARIABLE) or IDLE_SECONDS)
+        loop = asyncio.get_running_loop()
+        asked, since = -1, loop.time()
+        while not self.should_exit:
+            try:
+                await asyncio.wait_for(self._leaving.wait(), min(LOOK_SECONDS, idle_seconds))
+            except TimeoutError:
+                if gone := self._presence.lost():
+                    self.leave(gone)
+            total = self._service.asked
+            if self.server_state.tasks or total != asked:
+                asked, since = total, loop.time()
+            elif loop.time() - since >= idle_seconds:
+                self.leave(f"nobody asked for {idle_seconds:g} s")
+        self._presence.leave()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Finish the answers under way, and close what is open."""
+        await super().shutdown(sockets)
+        await self._service.close()
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Leave when told to, with status 0; uvicorn would end by the signal itself."""
+        for name in ("SIGTERM", "SIGINT", "SIGHUP", "SIGBREAK"):
+            if number := getattr(signal, name, None):
+                signal.signal(number, self._told)
+        yield
+
+    def _told(self, number: int, frame: FrameType | None) -> None:
+        asyncio.get_running_loop().call_soon_threadsafe(self.leave, signal.Signals(number).name)
+
+    async def _open(self, door: Door) -> None:
+        config = self._config(Guard(self._application, door, self._service))
+        config.load()
+        server = await asyncio.get_running_loop().create_server(
+            lambda: H11Protocol(config=config, server_state=self.server_state, app_state={}), sock=door.listening
+        )
+        self.servers.append(server)
+
+    def _config(self, application: object) -> uvicorn.Config:
+        return uvicorn.Config(
+            application,  # type: ignore[arg-type]  # an ASGI application, of which uvicorn has types of its own
+            http="h11",
+            ws="none",
+            loop="asyncio",
+            lifespan="off",
+            interface="asgi3",
+            log_config=None,
+            access_log=False,
+            # Nothing stands before it, so nobody may say where a request came from.
+            proxy_headers=False,
+            server_header=False,
+            date_header=False,
+            timeout_keep_alive=KEEP_ALIVE_SECONDS,
+            timeout_graceful_shutdown=GRACE_SECONDS,
+        )
