@@ -15,7 +15,7 @@ from searchkit.search.ranking import timeliness
 from searchkit.search.support import supported
 from searchkit.search.types import Ranked
 from searchkit.search.weights import RECIPE, Recipe
-from searchkit.text.tongue import is_in_english
+from searchkit.text.language import is_in_english
 from searchkit.types import Kind
 
 _NAME = re.compile(r"[_/(){}]|::|\w\.\w|[a-z][A-Z]")

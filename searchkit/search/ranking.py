@@ -10,7 +10,7 @@ from searchkit.query.types import Query
 from searchkit.search.support import supported
 from searchkit.search.types import Ranked
 from searchkit.search.weights import RECIPE, Recipe
-from searchkit.text.tongue import is_in_english
+from searchkit.text.language import is_in_english
 from searchkit.types import Kind
 
 

@@ -27,7 +27,7 @@ from searchkit.backends.local.words.query import Matcher
 from searchkit.backends.local.words.spelling import similar
 from searchkit.errors import IndexDamaged, IndexFault, IndexMissing, IndexUnwritable
 from searchkit.query.types import Condition, Query
-from searchkit.text.tongue import is_in_french
+from searchkit.text.language import is_in_french
 from searchkit.types import Finding
 
 log = logging.getLogger(__name__)

@@ -12,7 +12,7 @@ from searchkit.backends.local.words.joining import all_of, any_of
 from searchkit.backends.local.words.regex import for_term, pieces, spans_words
 from searchkit.backends.local.words.running import is_runnable
 from searchkit.query.types import Clause, Match, Query, Term, is_scan, may_scan
-from searchkit.text import french
+from searchkit.text import forms as french
 from searchkit.text.analysis import is_unspaced, name_parts, words
 from searchkit.text.forms import forms, fuzzy_distance
 from searchkit.text.stopwords import FRENCH_STOP_WORDS, STOP_WORDS
@@ -159,7 +159,7 @@ class Matcher:
         """Ask for a word in all its forms, the typed one before the others."""
         if len(word) == 1 and is_unspaced(word):
             return self._character(word, weight)
-        others = french.forms(word) if self._is_french else ()
+        others = french.french_forms(word) if self._is_french else ()
         frequencies = {form: self._frequency(form) for form in (*forms(word), *others, *self._hashes(word))}
         held = sorted((form for form in frequencies if frequencies[form]), key=lambda form: -frequencies[form])
         return self._forms(word, weight, frequencies, held) if held else None

@@ -11,8 +11,7 @@ from functools import lru_cache
 import tantivy
 
 from searchkit.backends.local.words.regex import atoms, for_rust
-from searchkit.text.analysis import composed
-from searchkit.text.folding import folded
+from searchkit.text.analysis import composed, folded
 
 # A longer text is looked at from its beginning, each time so many times more of it: the time that takes foretells
 # the next. Looking for all matches can take time by the square of the length.
