@@ -17,7 +17,7 @@ from searchkit.backends.base import Order, Reach
 from searchkit.backends.local import EmbeddedBackend, layout
 from searchkit.context.types import DEFAULT_TOKENS
 from searchkit.conversation import lookup
-from searchkit.embed.models import Models
+from searchkit.embed.load import Models
 from searchkit.errors import (
     IndexBusy,
     IndexDamaged,
