@@ -250,8 +250,7 @@ class Engine:
 
     def resumption(self, session: Session) -> "Resumption":
         """Say what stands in the way of reopening a session, and what is worth knowing before."""
-        from searchkit.conversation.interrupted import is_interrupted
-        from searchkit.conversation.resume import Resumption
+        from searchkit.conversation.resume import Resumption, is_interrupted
 
         backend = self._open()
         facts = backend.facts(session.id, ("forked-from", "worktree"))

@@ -12,7 +12,8 @@ from typing import Any
 from searchkit import __version__
 from searchkit.errors import SearchkitError
 from searchkit.server import address as place
-from searchkit.server import alone, client
+from searchkit.server import client
+from searchkit.server import process as alone
 from searchkit.system.files import write_private
 
 # A cold disk and a busy machine: what it imports takes a third of a second otherwise.

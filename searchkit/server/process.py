@@ -1,4 +1,4 @@
-"""The life of the process: alone on its index, reachable before anything slow is imported, gone without a trace."""
+"""The life of the resident process: alone on its index, reachable before slow imports, gone when idle."""
 
 import argparse
 import os
@@ -11,7 +11,73 @@ from pathlib import Path
 from typing import NoReturn
 
 from searchkit.errors import NotPrivate
-from searchkit.server import address, alone
+from searchkit.server import address
+from searchkit.system.files import open_private, read_private
+from searchkit.system.locks import try_lock
+
+# One process per index: a lock that is held for life, and that the operating system releases after any death.
+#
+# The file says who has it: `123`, or `123 after 99` where process 99 had it before and did not leave by itself.
+# Whoever leaves by himself writes `left` behind that.
+
+# Two numbers and two words.
+MAX_BYTES = 100
+_LEFT = "left"
+
+
+def hold(path: Path) -> int | None:
+    """Take the lock and return its descriptor, which is never closed; None where another process has it.
+
+    Raises NotPrivate where the file is not the user's alone: what a link leads to would be emptied.
+    """
+    descriptor = open_private(path, os.O_CREAT | os.O_RDWR)
+    if not try_lock(descriptor):
+        os.close(descriptor)
+        return None
+    before = os.read(descriptor, MAX_BYTES).decode("ascii", "replace").split()
+    died = before[0] if before and before[0].isdecimal() and before[-1] != _LEFT else None
+    # For whoever must end a process that does not answer any more.
+    os.ftruncate(descriptor, 0)
+    os.lseek(descriptor, 0, os.SEEK_SET)
+    os.write(descriptor, f"{os.getpid()} after {died}".encode() if died else str(os.getpid()).encode())
+    return descriptor
+
+
+def is_held(path: Path) -> bool:
+    """Say whether a process has the lock. Its id would not do: one that nobody waited for still has that."""
+    try:
+        descriptor = open_private(path, os.O_RDWR)
+    except FileNotFoundError:
+        return False
+    try:
+        return not try_lock(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def holder(path: Path) -> int | None:
+    """Return the process that took the lock last; None where that is not known."""
+    return _number(path, 0)
+
+
+def died_before(path: Path) -> int | None:
+    """Return the process that had the lock before and was killed, or crashed; None where it left by itself."""
+    return _number(path, 2)
+
+
+def leave(descriptor: int) -> None:
+    """Write into a lock that its holder leaves by himself; it is free once he is gone."""
+    os.write(descriptor, f" {_LEFT}".encode())
+
+
+def _number(path: Path, word: int) -> int | None:
+    try:
+        return int(read_private(path, MAX_BYTES).split()[word])
+    except (OSError, ValueError, IndexError):
+        return None
+
+
+# The life of the process: alone on its index, reachable before anything slow is imported, gone without a trace.
 
 # Connections that wait while everything is imported, and while 50 clients ask at once.
 BACKLOG = 512
@@ -59,7 +125,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         sys.stderr.write(f"searchkit: {error.message}\n{error.hint}\n")
     else:
         with suppress(OSError):
-            alone.leave(lock)
+            leave(lock)
     # Threads that follow changes or load a model are not waited for: nothing they do is lost by a kill.
     os._exit(status)
 
@@ -67,7 +133,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 def listen(index: Path) -> socket.socket:
     """Listen on the socket of an index, in place of one that a killed process left; on Windows on a loopback port."""
     if sys.platform == "win32":
-        from searchkit.server.doors import loopback
+        from searchkit.server.security import loopback
 
         listening = loopback(0, BACKLOG)
     else:
@@ -87,7 +153,7 @@ def listen(index: Path) -> socket.socket:
 def _take_lock(index: Path) -> int | None:
     """Take the lock for life, waiting for one that is leaving: it has the lock still, but answers no more."""
     ends_at = time.monotonic() + LEAVING_SECONDS
-    while (lock := alone.hold(address.lock_path(index))) is None:
+    while (lock := hold(address.lock_path(index))) is None:
         if _is_answered(index) or time.monotonic() > ends_at:
             return None
         time.sleep(RETRY_SECONDS)

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from searchkit.errors import NotPrivate
-from searchkit.server import address, alone, client, control
-from searchkit.server.doors import Doors
+from searchkit.server import address, client, control
+from searchkit.server import process as alone
+from searchkit.server.security import Doors
 from tests.resident.residence import SECONDS_FOR_ANYTHING, Residence
 from tests.running import Run
 

@@ -8,7 +8,7 @@ import click
 from searchkit import config
 from searchkit.backends.local import layout
 from searchkit.cli.options import common, root_option
-from searchkit.cli.printing import print_json, print_lines, say
+from searchkit.cli.output import print_json, print_lines, say
 from searchkit.server import control
 
 MOST_PORT = 65_535

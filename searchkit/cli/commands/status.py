@@ -4,7 +4,7 @@ import click
 
 from searchkit.cli.engine import opened
 from searchkit.cli.options import common, root_option
-from searchkit.cli.printing import print_json, print_lines
+from searchkit.cli.output import print_json, print_lines
 from searchkit.render import json, terminal
 from searchkit.server.control import health
 
