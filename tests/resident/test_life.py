@@ -11,7 +11,7 @@ import pytest
 
 from searchkit import Engine
 from searchkit.backends.local import layout
-from searchkit.backends.local.lock import writing
+from searchkit.backends.local.open import writing
 from searchkit.server import address, client, control
 from searchkit.system.files import write_private
 from tests.resident.residence import SECONDS_FOR_ANYTHING, SESSION, Residence, wait_for

@@ -8,7 +8,7 @@ from itertools import count, takewhile
 from typing import NamedTuple
 
 from searchkit.backends.local.words.query import looked_at
-from searchkit.backends.local.words.running import spans
+from searchkit.backends.local.words.regex import spans
 from searchkit.query.types import Match, Query, Term
 from searchkit.text import forms
 from searchkit.text.analysis import folded, name_parts, words
