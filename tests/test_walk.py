@@ -18,7 +18,7 @@ import pytest
 from searchkit import Engine, __version__
 from searchkit.errors import SearchkitError
 from searchkit.mcp.bridge import Bridge
-from searchkit.mcp.tools import TOOLS
+from searchkit.mcp.tools.registry import TOOLS
 from searchkit.server.app import answered, refused
 from searchkit.server.forward import COMMANDS as FORWARDED
 from searchkit.server.routes import ADDRESSES, Address, Given, Parameter

@@ -1,12 +1,13 @@
 """Why there is no result, and what to ask instead: an empty answer must not read as absence."""
 
 from collections.abc import Sequence
+from typing import Literal
 
 from msgspec.structs import replace
 
 from searchkit.engine import Engine
 from searchkit.errors import SourceError
-from searchkit.mcp.answers import LeftOut, Reason
+from searchkit.mcp.caller import LeftOut
 from searchkit.mcp.quoting import line
 from searchkit.query import suggestions
 from searchkit.query.types import Query
@@ -14,6 +15,8 @@ from searchkit.render import no_results
 from searchkit.render.answer_json import empty_because
 from searchkit.render.unlisted import reasons
 from searchkit.search.types import Answer
+
+Reason = Literal["no_match", "filtered", "left_out", "not_indexed"]
 
 HINT_CHARACTERS = 300
 MOST_HINTS = 6

@@ -26,7 +26,7 @@ from searchkit.errors import (
     SourceError,
     UsageError,
 )
-from searchkit.mcp.server import asgi
+from searchkit.mcp.http import asgi
 from searchkit.render import json
 from searchkit.server import beating
 from searchkit.server.openapi import description
