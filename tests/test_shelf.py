@@ -4,14 +4,15 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from msgspec import to_builtins
 from msgspec.structs import replace
 
 from searchkit import Engine
 from searchkit.backends.base import Backend
 from searchkit.conversation.pages import Reading, leaf
-from searchkit.server.routes import Given
+from searchkit.server.parameters import parse
 from searchkit.server.transcripts import Unread
-from searchkit.web import conversation_api, feeds
+from searchkit.web import conversation_api
 from searchkit.web.shelf import MOST_READINGS, Key, Shelf, size
 from tests.corpus.long import write_long
 from tests.running import Run
@@ -76,12 +77,12 @@ def test_reading_that_is_not_kept_is_answered_page_by_page(
     written = write_long(home.root, 300)
     run("index")
     monkeypatch.setattr(conversation_api, "_shelf", Shelf(most_bytes=0))
-    address = feeds.FEEDS[0]
 
     def ask(*given: tuple[str, str]) -> Any:
         with Engine() as engine:
-            found = conversation_api.reading(engine, Given(address.parameters, given), written.prompts[0])
-            return found.read() if isinstance(found, Unread) else found
+            asked = parse(conversation_api.ReadingParameters, given)
+            found = conversation_api.reading(engine, asked, written.prompts[0])
+            return to_builtins(found.read() if isinstance(found, Unread) else found)
 
     whole = ask(("begin", "0"), ("count", "200"))
     pages = [ask(("begin", str(begin)), ("count", "7"), ("as_of", whole["as_of"])) for begin in range(0, 21, 7)]

@@ -21,7 +21,8 @@ from searchkit.mcp.bridge import Bridge
 from searchkit.mcp.tools.registry import TOOLS
 from searchkit.server.app import answered, refused
 from searchkit.server.forward import COMMANDS as FORWARDED
-from searchkit.server.routes import ADDRESSES, Address, Given, Parameter
+from searchkit.server.parameters import Parameter, parameters, parse
+from searchkit.server.routes import ADDRESSES, Address
 from searchkit.server.run_command import run as run_for_client
 from searchkit.server.transcripts import Unread
 from searchkit.web.feeds import FEEDS
@@ -312,9 +313,10 @@ def test_session_is_reopened_in_its_directory_and_nothing_else(
 
 def requests(address: Address) -> list[list[tuple[str, str]]]:
     """Return every way to ask an address: with each of its parameters in turn."""
-    required = [(one.name, "0") for one in address.parameters if one.is_required]
-    found = [required, *([*required, (one.name, value)] for one in address.parameters for value in _given(one))]
-    words = [("q", "lantern")] if any(one.name == "q" for one in address.parameters) else []
+    taken = parameters(address.parameters)
+    required = [(one.name, "0") for one in taken if one.is_required]
+    found = [required, *([*required, (one.name, value)] for one in taken for value in _given(one))]
+    words = [("q", "lantern")] if any(one.name == "q" for one in taken) else []
     asked = [words + [pair for pair in one if pair[0] != "q"] for one in found]
     return [*asked, *([[*required, ("q", EVIL)]] if words else [])]
 
@@ -336,7 +338,7 @@ def test_address_answers_with_text_and_nothing_else(hostile: Hostile, place: Pat
         for pairs in requests(address):
             for id in IDENTIFIERS if "{id}" in address.path else ("",):
                 try:
-                    found = address.answer(engine, Given(address.parameters, pairs), id)
+                    found = address.answer(engine, parse(address.parameters, pairs), id)
                     body = answered(found.read() if isinstance(found, Unread) else found).body
                 except SearchkitError as error:
                     body = refused(error).body

@@ -12,7 +12,6 @@ from searchkit.mcp.quoting import line
 from searchkit.query import suggestions
 from searchkit.query.types import Query
 from searchkit.render import no_results
-from searchkit.render.answer_json import empty_because
 from searchkit.render.unlisted import reasons
 from searchkit.search.types import Answer
 
@@ -24,7 +23,7 @@ MOST_HINTS = 6
 
 def reason(found: Answer, query: Query, left: Sequence[LeftOut]) -> Reason | None:
     """Say why nothing was found; what was left out may hide something that no filter of the question did."""
-    because = empty_because(found)
+    because = no_results.empty_because(found)
     is_filtered = bool(query.condition.filters or query.condition.periods)
     if because == "filtered":
         return "left_out" if left and not is_filtered else "filtered"

@@ -6,11 +6,9 @@ from textwrap import wrap
 import click
 
 from searchkit.render.verdicts import Group, Verdict, summary, worst
-from searchkit.text.format import count, day, size, stamp
+from searchkit.text.format import count, day, size
 from searchkit.text.sanitize import one_line
-from searchkit.types import SETTING, Exposure, Finding, Retention
-
-Fields = dict[str, object]
+from searchkit.types import SETTING, Exposure, Retention
 
 # Findings of one kind that are shown before "and so many more".
 EXAMPLES = 3
@@ -48,36 +46,6 @@ def _group(group: Group, is_full: bool, width: int) -> Iterator[str]:
         yield f"    and {len(group.findings) - len(shown):,} more (--full shows them)"
 
 
-def examination_json(grouped: Sequence[Group], found: Sequence[Finding], kept: Retention | None) -> Fields:
-    """Show the same to programs: the verdict, each kind, and every place."""
-    verdicts = {group.kind: group.diagnosis.verdict.value for group in grouped}
-    return {
-        "verdict": worst(grouped).value,
-        "summary": summary(grouped),
-        "groups": [
-            {
-                "kind": group.kind,
-                "verdict": group.diagnosis.verdict.value,
-                "count": len(group.findings),
-                "meaning": group.diagnosis.meaning,
-                "advice": group.diagnosis.advice,
-            }
-            for group in grouped
-        ],
-        "findings": [
-            {
-                "kind": finding.kind,
-                "file": finding.file,
-                "line": finding.line,
-                "detail": finding.detail,
-                "verdict": verdicts[finding.kind],
-            }
-            for finding in found
-        ],
-        "retention": None if kept is None else retention_json(kept),
-    }
-
-
 def retention(found: Retention) -> list[str]:
     """Say what Claude Code deletes and when, how much of it is not indexed, what is kept, and what to change.
 
@@ -99,40 +67,6 @@ def warning(found: Retention) -> list[str]:
         return []
     *said, advice = retention(found)
     return [" ".join(said), advice]
-
-
-def retention_json(found: Retention) -> Fields:
-    """Show the same to programs."""
-    return {
-        "is_calm": found.is_calm,
-        "first_due": stamp(found.first_due),
-        "overdue": sum(one.overdue for one in found.exposures),
-        "unread": {
-            "transcripts": sum(one.unread for one in found.exposures),
-            "bytes": sum(one.unread_bytes for one in found.exposures),
-        },
-        "kept": found.kept,
-        "setting": SETTING,
-        "command": None if found.is_calm else KEEP,
-        "sentences": retention(found),
-        "roots": [
-            {
-                "root": one.policy.root,
-                "settings": one.policy.settings,
-                "days": one.policy.days,
-                "is_set": one.policy.is_set,
-                "faults": [
-                    {"file": fault.file, "message": fault.message, "hint": fault.hint} for fault in one.policy.faults
-                ],
-                "last_sweep": stamp(one.policy.last_sweep),
-                "transcripts": one.transcripts,
-                "first_due": stamp(one.first_due),
-                "overdue": one.overdue,
-                "unread": {"transcripts": one.unread, "bytes": one.unread_bytes},
-            }
-            for one in found.exposures
-        ],
-    }
 
 
 def _exposure(found: Exposure, is_one_of_several: bool) -> Iterator[str]:

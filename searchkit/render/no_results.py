@@ -1,6 +1,7 @@
 """Why a search found nothing, and what could have been meant."""
 
 from collections.abc import Callable, Iterator, Sequence
+from typing import Literal
 
 from searchkit.query.suggestions import unknown
 from searchkit.query.types import Condition
@@ -8,9 +9,20 @@ from searchkit.search.types import Answer
 from searchkit.text.format import count
 from searchkit.text.sanitize import one_line
 
+# Why a search has no result.
+EmptyBecause = Literal["no_match", "filtered", "not_indexed"]
 # A pasted text is not shown again.
 MOST_CHARACTERS = 200
 NOTHING_ASKED = 'Nothing was asked: type words, a "quoted phrase", or a filter such as kind:plan or after:7d.'
+
+
+def empty_because(found: Answer) -> EmptyBecause | None:
+    """Say why there is no result: nothing matches, filters keep it away, or it is not indexed yet."""
+    if found.results:
+        return None
+    if found.hidden:
+        return "filtered"
+    return "not_indexed" if found.pending or not found.parts else "no_match"
 
 
 def reasons(found: Answer, values: Callable[[str], Sequence[str]], files_behind: int) -> Iterator[str]:

@@ -13,7 +13,7 @@ from searchkit.context.types import DEFAULT_TOKENS
 from searchkit.errors import TooFewTokens, UsageError
 from searchkit.query.types import Condition, Filter
 from searchkit.render import context as render
-from searchkit.render import context_json, no_results
+from searchkit.render import no_results
 from searchkit.text.sanitize import one_line
 
 # Where Claude Code tells its commands which session they are run in.
@@ -73,7 +73,9 @@ def context(
             raise UsageError(refused.message, f"use --max-tokens {refused.least} or more") from refused
         warn_of(found.answer)
         if as_json:
-            print_json(context_json.pack(found))
+            from searchkit.render.wire.context import pack
+
+            print_json(pack(found))
         elif found.excerpts:
             print_lines([render.markdown(found).rstrip("\n")])
         else:

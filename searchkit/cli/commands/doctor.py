@@ -31,7 +31,9 @@ def doctor(index: str | None, as_json: bool, full: bool, deep: bool) -> int:
             found.append(Finding(kind=verdicts.SILENT, file=str(engine.roots[0]), line=0, detail=error.message))
         grouped = verdicts.groups(found)
         if as_json:
-            print_json(health.examination_json(grouped, found, kept))
+            from searchkit.render.wire.health import examination
+
+            print_json(examination(grouped, found, kept))
         else:
             print_lines(health.examination(grouped, full, audience().width))
     return WENT_WRONG if any(map(verdicts.is_of_index, found)) else 0

@@ -7,7 +7,7 @@ from searchkit.cli.console import audience
 from searchkit.cli.engine import opened
 from searchkit.cli.options import Question, by_title, common, filter_options, understood, words_argument
 from searchkit.cli.output import print_json, print_lines, say, warn
-from searchkit.render import json, terminal, unlisted
+from searchkit.render import terminal, unlisted
 
 
 @click.command(cls=Question)
@@ -28,7 +28,9 @@ def sessions(
         everything = engine.sessions(condition)
         found = everything[:limit]
         if as_json:
-            print_json(json.sessions(found))
+            from searchkit.render.wire.sessions import listing
+
+            print_json(listing(found))
         else:
             print_lines(terminal.sessions(found, audience().width))
         if len(everything) > limit:
