@@ -26,9 +26,9 @@ from searchkit.errors import (
     SourceError,
     UsageError,
 )
+from searchkit.mcp import keep_alive
 from searchkit.mcp.server import asgi
 from searchkit.render import json
-from searchkit.server import beating
 from searchkit.server.openapi import description
 from searchkit.server.routes import ADDRESSES, Address, Given
 from searchkit.server.run_command import run
@@ -152,7 +152,7 @@ def _own(service: Service) -> list[BaseRoute]:
     async def run_command(request: Request) -> Response:
         body = await request.body()
         asked = unless_gone(request.receive, service.engines.ask(lambda engine: run(engine, body)))
-        return await beating.answer(asked, _complain)
+        return await keep_alive.answer(asked, _complain)
 
     async def listen(request: Request) -> Response:
         try:

@@ -14,8 +14,9 @@ import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from searchkit.backends.local import layout
+from searchkit.client import address, lock
 from searchkit.errors import IndexMissing, Refused, SearchkitError
-from searchkit.server import address, logs, process
+from searchkit.server import logs
 from searchkit.server.app import application
 from searchkit.server.outdated import is_outdated
 from searchkit.server.security import Door, Doors, Guard
@@ -92,7 +93,7 @@ WENT_WRONG = 2
 def serve(index: Path, roots: Sequence[str], listening: socket.socket, port: int | None) -> int:
     """Serve until it is time to leave; return the status to leave with."""
     with logs.kept(index):
-        if died := process.died_before(address.lock_path(index)):
+        if died := lock.died_before(address.lock_path(index)):
             log.warning(
                 "process %d before this one did not leave by itself: it crashed, as told above, or was killed", died
             )
