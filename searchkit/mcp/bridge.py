@@ -1,7 +1,7 @@
 """`searchkit mcp`: passes what an agent asks on stdin to the resident process, and its answers to stdout.
 
 There is one of these for every agent that is open, so it imports next to nothing. All it keeps is the version of
-the protocol that was agreed on: whoever answers needs no memory, so that a process that died is started anew and
+the protocol that was agreed on: whoever answers needs no memory, so that a process that died is started again and
 asked again. Where none can be had, the whole server is loaded here.
 """
 

@@ -85,7 +85,7 @@ async def unless_gone(receive: Receive, working: Awaitable[T]) -> T:
         await asyncio.wait((task, gone), return_when=asyncio.FIRST_COMPLETED)
         if task.done():
             return task.result()
-        raise Refused(CLIENT_GONE, "nobody waits for it any more")
+        raise Refused(CLIENT_GONE, "the client has disconnected")
     finally:
         task.cancel()
         gone.cancel()

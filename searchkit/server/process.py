@@ -111,7 +111,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--index", required=True, metavar="DIR", help="the index to serve")
     parser.add_argument("--root", action="append", default=[], metavar="DIR", help="follow this root instead")
     parser.add_argument("--port", type=int, metavar="N", help="listen on this loopback port, too; 0 is any free one")
-    parser.add_argument("--foreground", action="store_true", help="keep the terminal of whoever started it")
+    parser.add_argument("--foreground", action="store_true", help="keep the terminal of the process that started it")
     return parser
 
 

@@ -50,7 +50,7 @@ class Presence:
         try:
             layout.check(self._index)
         except IndexMissing as error:
-            # Whoever builds it anew because it cannot be read moves it aside first, and is done in a moment.
+            # Whoever builds it again because it cannot be read moves it aside first, and is done in a moment.
             was_missing, self._is_missing = self._is_missing, True
             return error.message if was_missing else None
         except SearchkitError as error:
@@ -85,7 +85,7 @@ IDLE_VARIABLE = "SEARCHKIT_IDLE_SECONDS"
 GRACE_SECONDS = 3
 # Whether the index is still there and still of our format is looked at this often.
 LOOK_SECONDS = 2.0
-# A client that keeps its connection asks again within this, or connects anew.
+# A client that keeps its connection asks again within this, or connects again.
 KEEP_ALIVE_SECONDS = 75
 WENT_WRONG = 2
 

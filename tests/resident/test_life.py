@@ -76,7 +76,7 @@ def remove_index(index: Path) -> None:
 
 
 def change_format(index: Path) -> None:
-    """Let another version of searchkit build the index anew; like any writer it is alone."""
+    """Let another version of searchkit build the index again; like any writer it is alone."""
     with writing(index / layout.LOCK, wait=True):
         write_private(index / layout.MANIFEST, json.dumps({"format": layout.FORMAT + 1}).encode())
 
@@ -152,7 +152,7 @@ def test_socket_of_a_long_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_index_that_is_replaced(residence: Residence) -> None:
-    """An index that is moved aside and built anew is served by the same process, which keeps its files."""
+    """An index that is moved aside and built again is served by the same process, which keeps its files."""
     process = residence.serve()
     before = residence.found("slow")
     layout.set_aside(residence.index, "now")
