@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from starlette.types import Receive, Scope, Send
 
 from searchkit import __version__
-from searchkit.server.beating import Beating
+from searchkit.mcp.keep_alive import Beating
 
 if TYPE_CHECKING:
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager

@@ -83,7 +83,7 @@ class Context(Filtered, frozen=True, kw_only=True):
     ] = DEFAULT_TOKENS
     limit: Annotated[int, Meta(ge=1, le=100, description="How many sessions.")] = 30
     exclude_session: Annotated[
-        list[str], Meta(description="Leave out this session, meant by its id or a beginning.")
+        list[str], Meta(description="Leave out this session: its id, or the beginning of it.")
     ] = msgspec.field(default_factory=list)
 
 

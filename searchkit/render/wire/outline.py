@@ -31,7 +31,7 @@ class Turn(Wire, frozen=True, kw_only=True):
 
     uuid: str
     timestamp: Time
-    left_out: Annotated[int, Meta(description="Turns before it that are not told; full tells them.")]
+    left_out: Annotated[int, Meta(description="Turns before it that are not shown; full shows them.")]
     compacted: bool
     asked: Entry | None
     steps: int

@@ -6,12 +6,12 @@ from collections.abc import Awaitable, Callable
 from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 
+from searchkit.client import connect
 from searchkit.errors import SearchkitError
 from searchkit.render.wire import base as wire
-from searchkit.server import client
 
 # So often that a client hears one in time, also where other threads are busy and let some come late.
-BEAT_SECONDS = client.SILENCE_SECONDS / 5
+BEAT_SECONDS = connect.SILENCE_SECONDS / 5
 
 Complain = Callable[[BaseException], None]
 
