@@ -134,7 +134,8 @@ def thread(engine: Engine, given: Whole, id: str) -> conversations.Conversation:
 def sessions(engine: Engine, given: Sessions, id: str) -> listings.Sessions:
     """List sessions, newest first, and say how many there are."""
     everything = engine.sessions(by_title(_understood(given)))
-    return listings.sessions(everything[given.offset : given.offset + given.limit], len(everything))
+    page = everything[given.offset : given.offset + given.limit]
+    return listings.sessions(page, engine.costs([session.id for session in page]), len(everything))
 
 
 def session(engine: Engine, given: Whole, id: str) -> outlines.Outline:

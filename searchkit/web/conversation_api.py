@@ -18,6 +18,7 @@ from searchkit.errors import NotFound
 from searchkit.query.parse import understand
 from searchkit.query.types import Filter, Mode, Query, narrowed
 from searchkit.render.wire.base import Time, Wire
+from searchkit.render.wire.sessions import Cost, cost
 from searchkit.server.engine_pool import identity
 from searchkit.server.parameters import Number, Parameters, Words
 from searchkit.server.transcripts import Unread
@@ -104,6 +105,7 @@ class Reading(Wire, frozen=True, kw_only=True):
     left_at: int | None
     above: list[StartedAgent]
     strays: list[StartedAgent]
+    cost: Cost | None
     rows: list[Row]
     without_pictures: WithoutPictures
 
@@ -149,7 +151,9 @@ def reading(engine: Engine, given: ReadingParameters, id: str) -> Reading | Unre
     here = found.homes.get(found.record, 0)
     begin = max(0, here - ABOVE) if given.begin is None else given.begin
     rows = engine.ask(lambda backend: _rows(backend, found, query, begin, begin + given.count))
-    return _with_pictures(_page(found, key.as_of, begin, here), rows)
+    costs = engine.costs([found.session.id]) if found.session else {}
+    page = replace(_page(found, key.as_of, begin, here), cost=cost(next(iter(costs.values()), None)))
+    return _with_pictures(page, rows)
 
 
 def fold(engine: Engine, given: FoldParameters, id: str) -> Fold | Unread:
@@ -322,6 +326,7 @@ def _page(found: pages.Reading, as_of: str, begin: int, here: int) -> Reading:
         left_at=homes.get(thread.left_at or ""),
         above=[started(one) for one in thread.above],
         strays=[started(one) for one in thread.strays],
+        cost=None,
         rows=[],
         without_pictures=None,
     )

@@ -15,7 +15,7 @@ from searchkit.conversation import types as conversations
 from searchkit.render import ways
 from searchkit.render.folded import folded, number
 from searchkit.render.wire.base import Agent, Entry, Time, Wire, agent, entry
-from searchkit.render.wire.sessions import Tokens, work
+from searchkit.render.wire.sessions import ApiMs, Dollars, Estimated, OutputPerSecond, Tokens, Unpriced, work
 from searchkit.text.format import stamp
 
 
@@ -31,6 +31,7 @@ class Turn(Wire, frozen=True, kw_only=True):
 
     uuid: str
     timestamp: Time
+    duration_ms: int | None
     left_out: Annotated[int, Meta(description="Turns before it that are not shown; full shows them.")]
     compacted: bool
     asked: Entry | None
@@ -68,7 +69,12 @@ class Outline(Wire, frozen=True, kw_only=True):
     calls: int
     failed: int
     tokens: Tokens
-    cost: float | None
+    cost: Dollars
+    estimated: Estimated
+    unpriced: Unpriced
+    api_ms: ApiMs
+    output_per_second: OutputPerSecond
+    turns_ms: Annotated[int | None, Meta(description="How long its turns took, of those that say so.")]
     models: list[str]
     files: list[Touch]
     facts: dict[str, str]
@@ -90,6 +96,7 @@ def outline(found: conversations.Outline, is_full: bool) -> Outline:
         prompts=session.prompts,
         records=session.records,
         **asdict(work(found.figures)),
+        turns_ms=found.turns_ms,
         models=list(found.models),
         files=[Touch(path=touch.path, action=touch.action) for touch in found.files],
         facts=dict(found.facts),
@@ -114,6 +121,7 @@ def _turn(turn: conversations.Turn, is_full: bool) -> Turn:
     return Turn(
         uuid=turn.record,
         timestamp=stamp(turn.time),
+        duration_ms=turn.duration_ms,
         left_out=turn.left_out,
         compacted=turn.is_compacted,
         asked=_said(turn.asked, is_full),

@@ -6,11 +6,24 @@ from typing import Annotated
 from msgspec import Meta
 from msgspec.structs import asdict
 
+from searchkit import types
 from searchkit.conversation.resume import Resumption, command
 from searchkit.render.wire.base import Time, Wire
 from searchkit.text.format import stamp
-from searchkit.types import Figures, Grouping
-from searchkit.types import Session as StoredSession
+
+Dollars = Annotated[float | None, Meta(description="In dollars.")]
+Estimated = Annotated[float, Meta(description="The part of the cost that is an estimate by list prices.")]
+Unpriced = Annotated[int, Meta(description="Responses whose cost nobody said and whose model has no price.")]
+ApiMs = Annotated[int | None, Meta(description="How long the client waited for the model, where it says so.")]
+OutputPerSecond = Annotated[float | None, Meta(description="Tokens written in a second of api_ms.")]
+
+
+class Cost(Wire, frozen=True, kw_only=True):
+    """What a session cost in dollars, without what it inherited from the session that it was forked from."""
+
+    usd: float
+    is_estimate: bool
+    inherited: float
 
 
 class Session(Wire, frozen=True, kw_only=True):
@@ -26,6 +39,9 @@ class Session(Wire, frozen=True, kw_only=True):
     prompts: int
     agents: int
     is_gone: bool
+    cost: Cost | None
+    api_ms: ApiMs
+    output_per_second: OutputPerSecond
 
 
 class Listing(Wire, frozen=True, kw_only=True):
@@ -76,11 +92,15 @@ class Work(Wire, frozen=True, kw_only=True):
     calls: int
     failed: int
     tokens: Tokens
-    cost: float | None
+    cost: Dollars
+    estimated: Estimated
+    unpriced: Unpriced
+    api_ms: ApiMs
+    output_per_second: OutputPerSecond
 
 
 class Total(Wire, frozen=True, kw_only=True):
-    """Figures of everything that was asked for."""
+    """types.Figures of everything that was asked for."""
 
     sessions: int
     prompts: int
@@ -88,11 +108,15 @@ class Total(Wire, frozen=True, kw_only=True):
     calls: int
     failed: int
     tokens: Tokens
-    cost: float | None
+    cost: Dollars
+    estimated: Estimated
+    unpriced: Unpriced
+    api_ms: ApiMs
+    output_per_second: OutputPerSecond
 
 
 class Group(Wire, frozen=True, kw_only=True):
-    """Figures of one day, project, model or tool."""
+    """types.Figures of one day, project, model or tool."""
 
     label: Annotated[str | None, Meta(description="What has no label, such as a day, is under null.")]
     sessions: int
@@ -101,29 +125,33 @@ class Group(Wire, frozen=True, kw_only=True):
     calls: int
     failed: int
     tokens: Tokens
-    cost: float | None
+    cost: Dollars
+    estimated: Estimated
+    unpriced: Unpriced
+    api_ms: ApiMs
+    output_per_second: OutputPerSecond
 
 
 class Stats(Wire, frozen=True, kw_only=True):
-    """Figures about one's own history."""
+    """types.Figures about one's own history."""
 
     total: Total
     groups: dict[str, list[Group]]
 
 
-def listing(found: Sequence[StoredSession]) -> Listing:
-    """Make a list of sessions."""
-    return Listing(sessions=_sessions(found))
+def listing(found: Sequence[types.Session], costs: Mapping[str, types.Cost]) -> Listing:
+    """Make a list of sessions, and what each cost."""
+    return Listing(sessions=_sessions(found, costs))
 
 
-def sessions(found: Sequence[StoredSession], total: int) -> Sessions:
+def sessions(found: Sequence[types.Session], costs: Mapping[str, types.Cost], total: int) -> Sessions:
     """Make a page of sessions."""
-    return Sessions(sessions=_sessions(found), total=total)
+    return Sessions(sessions=_sessions(found, costs), total=total)
 
 
-def pruned(found: Sequence[StoredSession], is_done: bool) -> Pruned:
+def pruned(found: Sequence[types.Session], costs: Mapping[str, types.Cost], is_done: bool) -> Pruned:
     """Make a list of sessions to forget."""
-    return Pruned(sessions=_sessions(found), is_done=is_done)
+    return Pruned(sessions=_sessions(found, costs), is_done=is_done)
 
 
 def reopening(found: Resumption) -> Reopening:
@@ -141,7 +169,7 @@ def reopening(found: Resumption) -> Reopening:
     )
 
 
-def stats(total: Figures, groups: Mapping[Grouping, Sequence[tuple[str, Figures]]]) -> Stats:
+def stats(total: types.Figures, groups: Mapping[types.Grouping, Sequence[tuple[str, types.Figures]]]) -> Stats:
     """Make figures, all of them and by group."""
     return Stats(
         total=Total(sessions=total.sessions, prompts=total.prompts, **asdict(work(total))),
@@ -149,7 +177,7 @@ def stats(total: Figures, groups: Mapping[Grouping, Sequence[tuple[str, Figures]
     )
 
 
-def work(figures: Figures) -> Work:
+def work(figures: types.Figures) -> Work:
     """Make what was answered and done."""
     return Work(
         responses=figures.responses,
@@ -162,26 +190,39 @@ def work(figures: Figures) -> Work:
             cache_write=figures.cache_write,
         ),
         cost=figures.cost,
+        estimated=figures.estimated,
+        unpriced=figures.unpriced,
+        api_ms=figures.api_ms or None,
+        output_per_second=figures.output_per_second,
     )
 
 
-def _group(label: str, figures: Figures) -> Group:
+def cost(found: types.Cost | None) -> Cost | None:
+    """Make what a session cost."""
+    return Cost(usd=found.usd, is_estimate=found.is_estimate, inherited=found.inherited) if found else None
+
+
+def _group(label: str, figures: types.Figures) -> Group:
     return Group(label=label or None, sessions=figures.sessions, prompts=figures.prompts, **asdict(work(figures)))
 
 
-def _sessions(found: Sequence[StoredSession]) -> list[Session]:
-    return [
-        Session(
-            session=session.id,
-            title=session.title,
-            project=session.project,
-            branch=session.branch,
-            started=stamp(session.started),
-            ended=stamp(session.ended),
-            records=session.records,
-            prompts=session.prompts,
-            agents=session.agents,
-            is_gone=session.is_gone,
-        )
-        for session in found
-    ]
+def _sessions(found: Sequence[types.Session], costs: Mapping[str, types.Cost]) -> list[Session]:
+    return [_session(one, costs.get(one.id)) for one in found]
+
+
+def _session(one: types.Session, spent: types.Cost | None) -> Session:
+    return Session(
+        session=one.id,
+        title=one.title,
+        project=one.project,
+        branch=one.branch,
+        started=stamp(one.started),
+        ended=stamp(one.ended),
+        records=one.records,
+        prompts=one.prompts,
+        agents=one.agents,
+        is_gone=one.is_gone,
+        cost=cost(spent),
+        api_ms=spent.api_ms or None if spent else None,
+        output_per_second=spent.output_per_second if spent else None,
+    )

@@ -26,6 +26,7 @@ class Tokens(msgspec.Struct, frozen=True, gc=False):
     output_tokens: Any = 0
     cache_read_input_tokens: Any = 0
     cache_creation_input_tokens: Any = 0
+    cache_creation: Any = None
 
 
 class Message(msgspec.Struct, frozen=True, gc=False):

@@ -20,7 +20,22 @@ from searchkit.sources.claude.messages import PERSISTED, assistant_blocks, touch
 from searchkit.sources.claude.tags import classify, fork_directive
 from searchkit.sources.jsonl import OVERLONG, decode
 from searchkit.sources.salvage import describe, gaps, whole_objects
-from searchkit.types import ANSWERED, Block, Context, Fact, Kind, Origin, Problem, Record, Role, Standing, Touch, Usage
+from searchkit.types import (
+    ANSWERED,
+    COST_STATE,
+    TURN_DURATION,
+    Block,
+    Context,
+    Fact,
+    Kind,
+    Origin,
+    Problem,
+    Record,
+    Role,
+    Standing,
+    Touch,
+    Usage,
+)
 
 WARMUP = "Warmup"
 EMPTY = Context()
@@ -50,6 +65,9 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     calls: dict[str, str | None] = {}
     # A fork of an agent opens with its parent's last response; its own records begin with its directive.
     is_inheriting: bool = False
+    # The last message, and the time of the last line that has one: what a client counted so far has neither.
+    message: str | None = None
+    time: int | None = None
 
 
 class Reader:
@@ -63,6 +81,8 @@ class Reader:
         self._command = memory.command
         self._calls = dict(memory.calls)
         self._is_inheriting = memory.is_inheriting
+        self._message = memory.message
+        self._time = memory.time
         self._running: dict[str, tuple[int, msgspec.Raw]] = {}
         is_copy_agent = (origin.agent or "").startswith(COPY_AGENTS)
         self._standing = Standing.COPY if is_copy_agent else Standing.ORIGINAL
@@ -94,6 +114,8 @@ class Reader:
             command=self._command,
             calls=calls,
             is_inheriting=self._is_inheriting,
+            message=self._message,
+            time=self._time,
         )
 
     def read(self, lines: Iterable[tuple[int, bytes]]) -> None:
@@ -139,6 +161,8 @@ class Reader:
         session = envelope.session_id or self._origin.session
         agent = self._origin.agent or envelope.agent_id or None
         message = envelope.message if type(envelope.message) is Message else _NO_MESSAGE
+        time = milliseconds(envelope.timestamp)
+        self._time = self._time if time is None else time
         touched: list[Touch] = []
         standing = self._standing
         # What is kept once for all records that say it.
@@ -160,8 +184,11 @@ class Reader:
                 if text(attachment.get("type")) in events.LISTINGS:
                     blocks, listing = [], blocks
             case "system":
-                blocks = list(events.system_blocks(decode(line) or {}))
+                data = decode(line) or {}
+                blocks = list(events.system_blocks(data))
                 standing = Standing.MACHINE
+                if envelope.subtype == "turn_duration" and uuid and session and not envelope.forked_from:
+                    self._state(number, session, agent, TURN_DURATION, events.turn_duration(uuid, data), uuid)
             case _:
                 data = decode(line) or {}
                 blocks = list(events.event_blocks(record_type, data))
@@ -172,8 +199,9 @@ class Reader:
                 if record_type not in _KNOWN and self._unknown < MOST_NOTED:
                     self._unknown += 1
                     self.problems.append(Problem(kind="unknown type", line=number, detail=record_type[:80]))
-        if self._is_inheriting and record_type in ("assistant", "user"):
-            standing = Standing.COPY
+        if record_type in ("assistant", "user"):
+            self._message = uuid or self._message
+            standing = Standing.COPY if self._is_inheriting else standing
         is_warmup = envelope.parent_uuid in self._warmup
         if blocks:
             blocks, is_warmup = self._heard(blocks, is_warmup, is_own=record_type != "progress")
@@ -191,7 +219,7 @@ class Reader:
                         line=number,
                         session=session,
                         agent=agent,
-                        time=milliseconds(envelope.timestamp),
+                        time=time,
                         context=context,
                         standing=Standing.MACHINE,
                         is_link=False,
@@ -211,7 +239,7 @@ class Reader:
                 parent=envelope.parent_uuid or None,
                 logical_parent=envelope.logical_parent_uuid or None,
                 source_call=envelope.source_tool_assistant or None,
-                time=milliseconds(envelope.timestamp),
+                time=time,
                 context=context,
                 response=message.id or None,
                 usage=_usage(envelope, message) if message.usage is not None else None,
@@ -371,6 +399,8 @@ class Reader:
             self._state(number, session, agent, record_type, text(data.get(events.STATE[record_type][0])), leaf)
         elif record_type == "pr-link":
             self._state(number, session, agent, "pr-link", text(data.get("prUrl")))
+        elif record_type == "cost-state":
+            self._state(number, session, agent, COST_STATE, events.cost_state(data, self._time), self._message)
         elif record_type == "relocated":
             self._state(number, session, agent, "worktree", text(data.get("relocatedCwd")))
         elif record_type == "worktree-state":
@@ -447,10 +477,12 @@ def _usage(envelope: Envelope, message: Message) -> Usage | None:
     if tokens is None:
         return None
     cost = envelope.cost
+    written = count(tokens.cache_creation_input_tokens)
     return Usage(
         input=count(tokens.input_tokens),
         output=count(tokens.output_tokens),
         cache_read=count(tokens.cache_read_input_tokens),
-        cache_write=count(tokens.cache_creation_input_tokens),
+        cache_write=written,
+        cache_write_1h=min(written, count(mapping(tokens.cache_creation).get("ephemeral_1h_input_tokens"))),
         cost=float(cost) if cost is not None and 0 <= cost < 1e9 else None,
     )
