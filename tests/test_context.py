@@ -8,8 +8,8 @@ import msgspec
 import pytest
 
 from searchkit import Engine
+from searchkit.context import markdown as render
 from searchkit.context.types import Pack
-from searchkit.render import context as render
 from searchkit.render.wire import context as wire
 from searchkit.text import tokens
 from tests.answers import OTHER, SESSION, THIRD

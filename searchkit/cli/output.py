@@ -9,7 +9,7 @@ import msgspec
 
 from searchkit.cli.console import audience
 from searchkit.errors import UsageError
-from searchkit.render.no_results import respelled
+from searchkit.query.suggestions import respelled
 from searchkit.search.types import Answer
 from searchkit.text.sanitize import one_line, safe
 
@@ -59,7 +59,7 @@ def complain(message: str, hint: str = "") -> None:
 
 def warn_of(found: Answer) -> None:
     """Say what an answer had to do without, and which words it is for if not those that were typed."""
-    for line in respelled(found):
+    for line in respelled(found.respelled):
         warn(line)
     if found.without_meaning:
         warn(f"found by words only: {one_line(found.without_meaning)}")

@@ -43,13 +43,18 @@ def hints(engine: Engine, found: Answer, query: Query) -> list[str]:
 
 def remarks(found: Answer) -> list[str]:
     """Say what a page of results does not say by itself."""
-    said = [*no_results.respelled(found), *no_results.missing(found), *found.query.notes, *no_results.unfinished(found)]
+    said = [
+        *suggestions.respelled(found.respelled),
+        *no_results.missing(found),
+        *found.query.notes,
+        *no_results.unfinished(found),
+    ]
     return _lines([*said, f"Found by words only: {found.without_meaning}"] if found.without_meaning else said)
 
 
 def respelled(found: Answer) -> list[str]:
     """Say which words were looked for instead of those that were asked for."""
-    return _lines(list(no_results.respelled(found)))
+    return _lines(list(suggestions.respelled(found.respelled)))
 
 
 def unknown(engine: Engine, query: Query) -> list[str]:

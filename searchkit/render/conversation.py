@@ -5,12 +5,12 @@ from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
 from searchkit.backends.base import Stored
+from searchkit.conversation.steps import describe
 from searchkit.conversation.subagents import STARTERS
 from searchkit.conversation.types import Branch, Break, Conversation, Entry, Folded, Said
 from searchkit.render import wording
 from searchkit.render.document import Block, Document, Message, Note, Tone
 from searchkit.render.fixed import fixed
-from searchkit.render.folded import folded
 from searchkit.render.gaps import gap
 from searchkit.render.messages import message
 from searchkit.render.wording import Asked
@@ -81,7 +81,7 @@ def _told(entries: Sequence[Entry]) -> Iterator[Told]:
             before, time = entry.stored, entry.stored.link.time or time
             continue
         elif isinstance(entry, Folded):
-            note = Note(text=folded(entry.steps), tone=Tone.STEPS, depth=depth)
+            note = Note(text=describe(entry.steps), tone=Tone.STEPS, depth=depth)
             yield Told(note, {step.uuid for step in entry.steps})
         elif isinstance(entry, Break):
             yield Told(Note(text=wording.REASONS[entry.reason], tone=Tone.BREAK, depth=depth))

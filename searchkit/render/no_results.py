@@ -65,9 +65,3 @@ def missing(found: Answer) -> Iterator[str]:
         alike = " or ".join(map(one_line, found.suggestions.get(word, ())))
         hint = f"; did you mean {alike}?" if alike else "."
         yield f"No {one_line(word)[:MOST_CHARACTERS]!r} anywhere{hint}"
-
-
-def respelled(found: Answer) -> Iterator[str]:
-    """Name the words that nothing holds, and what was looked for instead."""
-    for word, instead in found.respelled.items():
-        yield f"Nothing holds {one_line(word)[:MOST_CHARACTERS]!r}; showing {one_line(instead)!r}."

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
+from searchkit.conversation.steps import describe
 from searchkit.conversation.types import Outline, Reason, Said, Strand, Turn, Work
 from searchkit.render import wording
 from searchkit.render.document import Block, Document, Note, Tone
-from searchkit.render.folded import folded
 from searchkit.render.gaps import gap
 from searchkit.render.messages import message
 from searchkit.render.ways import beginning, steps
@@ -104,7 +104,7 @@ def _turn(turn: Turn, asked: Asked, is_dated: bool) -> Iterator[Block]:
     if turn.asked is not None:
         yield message(Said(stored=turn.asked), most_lines=MOST_LINES, is_dated=is_dated)
     # Attachments and the like are nothing that was done.
-    if done := folded(turn.steps):
+    if done := describe(turn.steps):
         yield Note(text=done, tone=Tone.STEPS)
     yield from (_work(work, asked) for work in turn.agents)
     if turn.outcome is not None:

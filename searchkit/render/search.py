@@ -6,10 +6,10 @@ from itertools import takewhile
 import click
 
 from searchkit.backends.base import Stored
+from searchkit.conversation.steps import describe
 from searchkit.conversation.types import Entry, Folded, Said
 from searchkit.render.bars import bars, padded
 from searchkit.render.excerpt import excerpt
-from searchkit.render.folded import folded
 from searchkit.render.no_results import missing, unfinished
 from searchkit.render.understood import understood
 from searchkit.render.wrapped import columns, cut
@@ -125,7 +125,7 @@ def _around(entry: Entry, width: int) -> str:
     if isinstance(entry, Said):
         name, said = speaker(entry.stored), one_line(entry.stored.part.text[: width * CHARACTERS_PER_COLUMN])
     elif isinstance(entry, Folded):
-        name, said = STEPS, folded(entry.steps)
+        name, said = STEPS, describe(entry.steps)
     return click.style(cut(MARGIN + _column(name, SPEAKER_WIDTH) + said, width), dim=True)
 
 

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
+from searchkit.conversation.steps import count_steps
 from searchkit.conversation.types import Agent, Outline, Strand, Turn, Work
-from searchkit.render.folded import number
 
 
 class Way(msgspec.Struct, frozen=True, kw_only=True):
@@ -38,7 +38,7 @@ def _leaving(turn: Turn, way: Way) -> Iterator[Way]:
 
 def steps(turns: Iterable[Turn]) -> int:
     """Count what was done in some turns."""
-    return sum(number(turn.steps) for turn in turns)
+    return sum(count_steps(turn.steps) for turn in turns)
 
 
 def beginning(work: Work) -> str | None:

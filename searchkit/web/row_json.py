@@ -10,10 +10,10 @@ from msgspec.structs import asdict
 from searchkit.backends.base import Backend, Stored
 from searchkit.conversation import types as conversations
 from searchkit.conversation.pages import agent_id
+from searchkit.conversation.steps import count_steps, describe
 from searchkit.conversation.types import Break, Entry, Folded, Inside, Said
 from searchkit.query.types import Query
 from searchkit.render import calls, document
-from searchkit.render.folded import folded, number
 from searchkit.render.wire.base import Agent, Time, Wire, agent
 from searchkit.text.format import stamp
 from searchkit.types import Kind
@@ -104,7 +104,7 @@ def row(backend: Backend, entry: Entry, around: Around) -> Row:
             return _said(backend, entry, around)
         case Folded():
             steps = entry.steps
-            return Row(uuid=steps[0].uuid, kind="steps", text=folded(steps), steps=number(steps), pictures=[])
+            return Row(uuid=steps[0].uuid, kind="steps", text=describe(steps), steps=count_steps(steps), pictures=[])
         case Break():
             time = stamp(entry.time)
             return Row(uuid=entry.record, kind="break", text=entry.reason.value, timestamp=time, pictures=[])

@@ -9,10 +9,10 @@ from searchkit.cli.console import audience
 from searchkit.cli.engine import must_be_own, opened
 from searchkit.cli.options import Question, common, filter_options, rerank_option, understood, words_argument
 from searchkit.cli.output import print_json, print_lines, say, warn, warn_of
+from searchkit.context.markdown import markdown
 from searchkit.context.types import DEFAULT_TOKENS
 from searchkit.errors import TooFewTokens, UsageError
 from searchkit.query.types import Condition, Filter
-from searchkit.render import context as render
 from searchkit.render import no_results
 from searchkit.text.sanitize import one_line
 
@@ -77,7 +77,7 @@ def context(
 
             print_json(pack(found))
         elif found.excerpts:
-            print_lines([render.markdown(found).rstrip("\n")])
+            print_lines([markdown(found).rstrip("\n")])
         else:
             say(*no_results.reasons(found.answer, engine.values, files_behind(engine)))
     return 0 if found.excerpts else NOTHING_FOUND

@@ -7,6 +7,7 @@ import msgspec
 from msgspec import Meta
 from msgspec.structs import replace
 
+from searchkit.context.markdown import markdown
 from searchkit.engine import Engine
 from searchkit.errors import TooFewTokens, UsageError
 from searchkit.mcp import hints
@@ -24,7 +25,6 @@ from searchkit.mcp.tools.base import (
     given_filters,
 )
 from searchkit.query.parse import understand
-from searchkit.render.context import markdown
 from searchkit.text import tokens
 
 # JSON escapes line ends and quotation marks, and what stands around the text costs something, too: of three packs

@@ -7,6 +7,7 @@ from msgspec import Meta
 from msgspec.structs import replace
 
 from searchkit.conversation.lookup import must_say
+from searchkit.conversation.steps import describe
 from searchkit.conversation.types import Break, Conversation, Entry, Folded, Outline, Said, Turn
 from searchkit.engine import Engine
 from searchkit.mcp.caller import Caller
@@ -22,7 +23,6 @@ from searchkit.mcp.quoting import (
     moment,
 )
 from searchkit.mcp.tools.base import Answer, Arguments, Tool
-from searchkit.render.folded import folded
 from searchkit.render.ways import ways
 from searchkit.render.wording import REASONS
 from searchkit.text.format import count
@@ -140,7 +140,7 @@ def _entry(entry: Entry, most: int) -> Message:
         case Said(stored=stored, is_hit=is_hit):
             return message(stored, HIT_CHARACTERS if is_hit else most, is_hit=is_hit)
         case Folded(steps=steps):
-            return Message(uuid=steps[0].uuid, kind="steps", text=line(folded(steps), most))
+            return Message(uuid=steps[0].uuid, kind="steps", text=line(describe(steps), most))
         case Break(reason=reason, record=record, time=time):
             return Message(uuid=record, kind="break", time=moment(time), text=REASONS[reason])
         case _:
@@ -170,7 +170,7 @@ def _turn(turn: Turn) -> list[Message]:
     if turn.asked is not None:
         said.append(message(turn.asked, ASKED_CHARACTERS))
     if turn.steps:
-        done = line(folded(turn.steps), OUTCOME_CHARACTERS)
+        done = line(describe(turn.steps), OUTCOME_CHARACTERS)
         said.append(Message(uuid=turn.steps[0].uuid, kind="steps", text=done))
     if turn.outcome is not None:
         said.append(message(turn.outcome, OUTCOME_CHARACTERS))

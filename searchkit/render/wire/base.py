@@ -7,8 +7,8 @@ import orjson
 from msgspec import UNSET, Meta, UnsetType
 
 from searchkit.conversation import types as conversation
+from searchkit.conversation.steps import count_steps, describe
 from searchkit.errors import SearchkitError
-from searchkit.render.folded import folded, number
 from searchkit.text.format import stamp
 from searchkit.text.sanitize import escaped
 
@@ -78,7 +78,7 @@ def entry(one: conversation.Entry, is_full: bool) -> Entry:
         case conversation.Said():
             return _said(one, is_full)
         case conversation.Folded():
-            return _other(one.steps[0].uuid, "steps", folded(one.steps), steps=number(one.steps))
+            return _other(one.steps[0].uuid, "steps", describe(one.steps), steps=count_steps(one.steps))
         case conversation.Break():
             return _other(one.record, "break", one.reason.value, one.time)
         case conversation.Inside():

@@ -1,8 +1,8 @@
 """What `context --json` prints: the same pack as the Markdown."""
 
 from searchkit.context import types as packs
+from searchkit.context.markdown import done
 from searchkit.conversation.types import Folded
-from searchkit.render.context import done
 from searchkit.render.no_results import EmptyBecause, empty_because
 from searchkit.render.wire.base import Time, Wire
 from searchkit.text import tokens

@@ -12,8 +12,8 @@ from msgspec.structs import asdict
 from searchkit.backends.base import Stored
 from searchkit.conversation import resume
 from searchkit.conversation import types as conversations
+from searchkit.conversation.steps import count_steps, describe
 from searchkit.render import ways
-from searchkit.render.folded import folded, number
 from searchkit.render.wire.base import Agent, Entry, Time, Wire, agent, entry
 from searchkit.render.wire.sessions import ApiMs, Dollars, Estimated, OutputPerSecond, Tokens, Unpriced, work
 from searchkit.text.format import stamp
@@ -125,8 +125,8 @@ def _turn(turn: conversations.Turn, is_full: bool) -> Turn:
         left_out=turn.left_out,
         compacted=turn.is_compacted,
         asked=_said(turn.asked, is_full),
-        steps=number(turn.steps),
-        did=folded(turn.steps),
+        steps=count_steps(turn.steps),
+        did=describe(turn.steps),
         outcome=_said(turn.outcome, is_full),
     )
 

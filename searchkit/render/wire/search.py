@@ -8,7 +8,8 @@ from msgspec.structs import asdict
 
 from searchkit.conversation import resume
 from searchkit.query.parse import filters
-from searchkit.render.no_results import EmptyBecause, empty_because, respelled
+from searchkit.query.suggestions import respelled
+from searchkit.render.no_results import EmptyBecause, empty_because
 from searchkit.render.wire.base import Entry, Time, Wire, entry
 from searchkit.search import types as searches
 from searchkit.text.format import stamp
@@ -166,7 +167,7 @@ def answer(found: searches.Answer, mode: str = "keyword", is_full: bool = False)
         missing=list(found.missing),
         did_you_mean={word: list(alike) for word, alike in found.suggestions.items()},
         respelled=dict(found.respelled),
-        notes=[*found.query.notes, *respelled(found)],
+        notes=[*found.query.notes, *respelled(found.respelled)],
         facets=_counts(found.facets) if found.facets else UNSET,
     )
 
