@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from searchkit.query.suggestions import Unknown
 from searchkit.render.health import retention
 from searchkit.render.wrapped import cut
 from searchkit.search.types import Status
@@ -19,8 +18,6 @@ if TYPE_CHECKING:
 # Of an id, unless more are needed to tell it from others.
 LEAST_CHARACTERS_OF_ID = 8
 LABEL_WIDTH = 12
-# Paths and titles that are named in passing are cut here.
-VALUE_CHARACTERS = 100
 # What is not counted by adding an s.
 _PLURALS = {"hook_progress": "hook progress", "empty_thinking": "empty thinking", "unreadable": "unreadable"} | {
     "not JSON": "not JSON",
@@ -57,14 +54,6 @@ def _beginnings(ids: Iterable[str]) -> dict[str, str]:
             length += 1
         short[id] = id[:length]
     return short
-
-
-def unknown(found: Iterable[Unknown]) -> Iterator[str]:
-    """Show what nothing in the index answers to, and what could have been meant."""
-    for one in found:
-        listed = ", ".join(one_line(value)[:VALUE_CHARACTERS] for value in one.nearest)
-        near = f"; {'the nearest are' if one.are_near else 'there are'} {listed}" if listed else ""
-        yield f"nothing has {one.name}:{one_line(one.value)[:VALUE_CHARACTERS]}{near}"
 
 
 def summary(done: "Summary", seconds: float) -> Iterator[str]:

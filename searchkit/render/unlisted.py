@@ -8,7 +8,6 @@ from msgspec.structs import replace
 
 from searchkit.query.suggestions import unknown
 from searchkit.query.types import Condition, Filter, Period, Span
-from searchkit.render import terminal
 from searchkit.text.format import count, day
 from searchkit.text.sanitize import one_line
 from searchkit.types import Session
@@ -16,6 +15,8 @@ from searchkit.types import Session
 List = Callable[[Condition], Sequence[Session]]
 # Filters that are left out one by one to see what that would bring; each takes a look at all sessions.
 MOST_LEFT_OUT = 8
+# Paths and titles that are named in passing are cut here.
+VALUE_CHARACTERS = 100
 
 
 def reasons(condition: Condition, values: Callable[[str], Sequence[str]], sessions: List) -> Iterator[str]:
@@ -26,7 +27,7 @@ def reasons(condition: Condition, values: Callable[[str], Sequence[str]], sessio
         return
     yield "No sessions match."
     # Every word is a filter of titles, and which titles there are is found out once.
-    unheard = list(terminal.unknown(unknown(condition, cache(values))))
+    unheard = list(unknown_values(condition, cache(values)))
     yield from unheard
     others = list(islice(_others(condition), MOST_LEFT_OUT))
     for written, rest in others if len(others) > 1 or not unheard else []:
@@ -35,6 +36,14 @@ def reasons(condition: Condition, values: Callable[[str], Sequence[str]], sessio
     times = [time for one in everything for time in (one.started, one.ended) if time]
     if condition.periods and times:
         yield f"sessions are from {day(min(times))} to {day(max(times))}"
+
+
+def unknown_values(condition: Condition, values: Callable[[str], Sequence[str]]) -> Iterator[str]:
+    """Name the filters that nothing in the index has, with the nearest values."""
+    for one in unknown(condition, values):
+        listed = ", ".join(one_line(value)[:VALUE_CHARACTERS] for value in one.nearest)
+        near = f"; {'the nearest are' if one.are_near else 'there are'} {listed}" if listed else ""
+        yield f"nothing has {one.name}:{one_line(one.value)[:VALUE_CHARACTERS]}{near}"
 
 
 def _others(condition: Condition) -> Iterator[tuple[str, Condition]]:
@@ -48,7 +57,7 @@ def _others(condition: Condition) -> Iterator[tuple[str, Condition]]:
 
 
 def _filter(one: Filter) -> str:
-    value = one_line(",".join(one.values))[: terminal.VALUE_CHARACTERS]
+    value = one_line(",".join(one.values))[:VALUE_CHARACTERS]
     return f"{_sign(one)}{one.name}:{value}"
 
 

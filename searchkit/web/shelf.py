@@ -7,7 +7,7 @@ from collections import OrderedDict
 
 import msgspec
 
-from searchkit.conversation.pages import Reading
+from searchkit.conversation import pages
 
 MOST_READINGS = 12
 # Of all readings together: one of a million records takes 9 MB, one of the 16,480 of a long session 150 kB.
@@ -36,17 +36,17 @@ class Shelf:
     def __init__(self, most_bytes: int = MOST_BYTES) -> None:
         """Begin empty."""
         self._most_bytes = most_bytes
-        self._readings: OrderedDict[Key, Reading] = OrderedDict()
+        self._readings: OrderedDict[Key, pages.Reading] = OrderedDict()
         self._lock = threading.Lock()
 
-    def get(self, key: Key) -> Reading | None:
+    def get(self, key: Key) -> pages.Reading | None:
         """Return a reading that is still there."""
         with self._lock:
             if key in self._readings:
                 self._readings.move_to_end(key)
             return self._readings.get(key)
 
-    def put(self, key: Key, reading: Reading) -> bool:
+    def put(self, key: Key, reading: pages.Reading) -> bool:
         """Keep a reading, and let go of those that were not used for longest; say whether there is room for it."""
         if size(reading) > self._most_bytes:
             return False
@@ -60,7 +60,7 @@ class Shelf:
         return sum(size(reading) for reading in self._readings.values())
 
 
-def size(reading: Reading) -> int:
+def size(reading: pages.Reading) -> int:
     """Estimate the bytes that a reading takes."""
     thread = reading.thread
     named = (thread.branches, thread.above, thread.strays, reading.homes, reading.started, reading.hits, reading.apart)
@@ -68,7 +68,7 @@ def size(reading: Reading) -> int:
     return READING_BYTES + numbers + NAMED_BYTES * sum(len(several) for several in named)
 
 
-def digest(reading: Reading) -> str:
+def digest(reading: pages.Reading) -> str:
     """Name what a conversation consists of: the same as long as it has neither grown nor changed."""
     digest = reading.total
     for one in _numbers(reading):
@@ -76,5 +76,5 @@ def digest(reading: Reading) -> str:
     return f"{digest:08x}"
 
 
-def _numbers(reading: Reading) -> "tuple[array[int], ...]":
+def _numbers(reading: pages.Reading) -> "tuple[array[int], ...]":
     return reading.keys, reading.turns, reading.begins, reading.prompts, reading.walked

@@ -7,9 +7,8 @@ from searchkit.cli.console import audience
 from searchkit.cli.engine import opened
 from searchkit.cli.options import Question, by_title, common, filter_options, understood, words_argument
 from searchkit.cli.output import print_json, print_lines, say, warn
-from searchkit.query.suggestions import unknown
 from searchkit.render import stats as drawing
-from searchkit.render import terminal
+from searchkit.render.unlisted import unknown_values
 from searchkit.types import Figures, Grouping
 
 GROUPINGS = [by.value for by in Grouping if by is not Grouping.TOTAL]
@@ -57,6 +56,6 @@ def stats(
         else:
             print_lines(drawing.overview(total, groups, audience().width))
         if not total.sessions:
-            for line in terminal.unknown(unknown(condition, engine.values)):
+            for line in unknown_values(condition, engine.values):
                 warn(line)
     return 0 if total.sessions else NOTHING_FOUND
