@@ -39,13 +39,16 @@ class Sent:
     """A response that was sent to its end, and the tokens that it named."""
 
     id: str
+    session: str
     script: str
     step: int
     model: str
     usage: Mapping[str, int]
+    calls: int
 
 
-Step = Reply | Callable[[Json], Reply]
+# A script is a list of answers, or a function of the number of the step and the request.
+Script = Sequence[Reply] | Callable[[int, Json], Reply]
 
 
 def text(words: str) -> Json:
@@ -58,7 +61,7 @@ def thinking(words: str) -> Json:
     return {"type": "thinking", "thinking": words, "signature": "c2lnbmF0dXJl"}
 
 
-def call(name: str, **input: object) -> Json:
+def call(name: str, /, **input: object) -> Json:
     """Return a call of a tool; its id is given when it is sent."""
     return {"type": "tool_use", "name": name, "input": input}
 
@@ -72,7 +75,7 @@ def say(*blocks: Json | str) -> Reply:
 class ScriptedApi:
     """The server: scripts by their marks, what it was asked, what it sent."""
 
-    scripts: dict[str, list[Step]] = field(default_factory=dict)
+    scripts: dict[str, Script] = field(default_factory=dict)
     summaries: list[str] = field(default_factory=list)
     title: str = "Scripted title"
     asked: list[Json] = field(default_factory=list)
@@ -82,6 +85,7 @@ class ScriptedApi:
     def __post_init__(self) -> None:
         """Listen on a free port of loopback; no request is answered before `start`."""
         self._lock = threading.Lock()
+        self._counted = 0
         self._failed: Counter[tuple[str, int]] = Counter()
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (_Handler,), {"api": self}))
         self._server.daemon_threads = True
@@ -102,11 +106,6 @@ class ScriptedApi:
         self._server.server_close()
         self._thread.join(timeout=5)
 
-    def tokens(self) -> dict[str, Mapping[str, int]]:
-        """Return the tokens of every response that was sent, by its id."""
-        with self._lock:
-            return {one.id: one.usage for one in self.sent}
-
     def reached(self, script: str, step: int = 0) -> bool:
         """Say whether a step of a script was sent to its end."""
         with self._lock:
@@ -120,15 +119,15 @@ class ScriptedApi:
         if special := self._special(request, messages):
             return special
         name, step = place(messages)
-        steps = self.scripts.get(name)
-        if steps is None:
+        script = self.scripts.get(name)
+        if script is None:
             with self._lock:
                 self.unknown[name] += 1
             return say(DONE), name, step
-        if step >= len(steps):
-            return say(DONE), name, step
-        chosen = steps[step]
-        reply = chosen(request) if callable(chosen) else chosen
+        if callable(script):
+            reply = script(step, request)
+        else:
+            reply = script[step] if step < len(script) else say(DONE)
         with self._lock:
             if reply.status and self._failed[name, step] >= reply.failures:
                 return Reply(blocks=reply.blocks), name, step
@@ -149,15 +148,16 @@ class ScriptedApi:
             return say(json.dumps(fields)), "(title)", 0
         return None
 
-    def note(self, script: str, step: int, model: str, id: str, usage: Mapping[str, int]) -> None:
+    def note(self, sent: Sent) -> None:
         """Remember a response that was sent to its end."""
         with self._lock:
-            self.sent.append(Sent(id=id, script=script, step=step, model=model, usage=usage))
+            self.sent.append(sent)
 
     def usage(self) -> dict[str, int]:
         """Make up the tokens of a response; no two are alike, so that sums tell which are in them."""
         with self._lock:
-            number = len(self.sent) + 1
+            self._counted += 1
+            number = self._counted
         return {
             "input_tokens": 100 + 7 * number,
             "cache_creation_input_tokens": 10 + 3 * number,
@@ -220,6 +220,14 @@ def _texts(message: Json) -> str:
     return "\n".join(block.get("text", "") for block in content or () if block.get("type") == "text")
 
 
+def _session(request: Json) -> str:
+    """Return the session that the client names in the metadata of a request."""
+    try:
+        return str(json.loads(request["metadata"]["user_id"])["session_id"])
+    except (KeyError, TypeError, ValueError):
+        return ""
+
+
 class _Handler(BaseHTTPRequestHandler):
     """Speaks HTTP for the server."""
 
@@ -264,7 +272,9 @@ class _Handler(BaseHTTPRequestHandler):
                 self._send(200, _whole(stream, usage))
         except (BrokenPipeError, ConnectionResetError):
             return
-        self.api.note(script, step, model, id, usage)
+        calls = sum(block["type"] == "tool_use" for block in reply.blocks)
+        session = _session(request)
+        self.api.note(Sent(id=id, session=session, script=script, step=step, model=model, usage=usage, calls=calls))
 
     def _stream(self, stream: Iterator[tuple[str, Json]]) -> None:
         self.send_response(200)

@@ -1,0 +1,233 @@
+"""The scenarios that run without a terminal: prompts that are sent with `-p`."""
+
+import json
+from collections.abc import Callable
+
+from client import tools
+from client.api import Json, Reply, call, say, thinking
+from client.home import new_session
+from client.stage import CannotPlay, Stage, WentWrong
+
+OVERFLOW_LINES = 12_000
+FORK_AGENTS = {"CLAUDE_CODE_FORK_SUBAGENT": "1"}
+ALL_TOOLS = {"ENABLE_TOOL_SEARCH": "false"}
+
+
+def plain(stage: Stage) -> None:
+    """A prompt, thinking, an answer; then another prompt in the resumed session."""
+    id = new_session()
+    thought, answer = stage.plant("thinking", id, "plainthought"), stage.plant("text", id, "plainanswer")
+    stage.send("plain", [say(thinking(f"{thought} about it"), f"{answer} it is")], session=id)
+    again = stage.plant("text", id, "resumedanswer")
+    stage.send("resumed", [say(again)], "--resume", id, session=id)
+
+
+def every_tool(stage: Stage) -> None:
+    """Every tool that the client offers, known by name or not."""
+    id = new_session()
+    tools.prepare(stage.home)
+    first = stage.send("list", [say(stage.plant("text", new_session(), "listdone"))])
+    stage.planted = [one for one in stage.planted if one.word != "zqlistdone"]
+    offered = [name for name in first.init.get("tools") or () if name not in tools.ELSEWHERE]
+    names = ",".join([*offered, *(name for name in tools.BY_NAME if name not in offered)])
+    stage.send("tools", tools.script(stage, id), "--tools", names, session=id, environment=ALL_TOOLS)
+
+
+def parallel(stage: Stage) -> None:
+    """Three calls in one response, one of which fails."""
+    id = new_session()
+    text = stage.plant("text", id, "parallelbefore")
+    calls = []
+    for name in ("one", "two"):
+        description = stage.plant("tool_call", id, f"parallelcall{name}")
+        stage.plant("tool_result", id, f"parallelout{name}")
+        calls.append(call("Bash", command=f"printf 'zq%s' parallelout{name}", description=description))
+    description = stage.plant("tool_call", id, "parallelcallfails")
+    stage.plant("tool_result", id, "paralleloutfails")
+    calls.append(call("Bash", command="printf 'zq%s' paralleloutfails; exit 3", description=description))
+    done = stage.plant("text", id, "paralleldone")
+    stage.send("parallel", [say(thinking("three at once"), text, *calls), say(done)], session=id)
+
+
+def errors(stage: Stage) -> None:
+    """429 and 529 before the answer; 400 for good."""
+    for status in (429, 529):
+        id = new_session()
+        answer = stage.plant("text", id, f"after{status}")
+        reply = Reply(blocks=say(answer).blocks, status=status, failures=2)
+        stage.send(f"error{status}", [reply], session=id)
+    id = new_session()
+    words = stage.plant("prompt", id, "refusedprompt")
+    stage.api.scripts["error400"] = [Reply(status=400, failures=10)]
+    stage.prompts[id] += 1
+    stage.home.prompt(f"{words} [[error400]]", session=id)
+    stage.titles[id] = f"{words} [[error400]]"
+
+
+def overflow(stage: Stage) -> None:
+    """Output that is too long for a transcript, with a word in its middle."""
+    id = new_session()
+    stage.plant("tool_result", id, "overflowmiddle")
+    middle = OVERFLOW_LINES // 2
+    command = f"seq 1 {middle}; printf 'zq%s\\n' overflowmiddle; seq 1 {middle}"
+    done = stage.plant("text", id, "overflowdone")
+    stage.send("overflow", [say(call("Bash", command=command, description="Count")), say(done)], session=id)
+
+
+def agents(stage: Stage) -> None:
+    """An agent that starts an agent, both waited for."""
+    id = new_session()
+    api = stage.api.scripts
+    nested = _agent(stage, id, "nested", run_in_background=False)
+    outer = _agent(stage, id, "outer", run_in_background=False)
+    output = call("Bash", command="printf 'zq%s' nestedout", description=stage.plant("tool_call", id, "nestedcall"))
+    stage.plant("tool_result", id, "nestedout")
+    api["outer"] = [say(nested), say(stage.plant("text", id, "outeranswer", is_copied=True))]
+    api["nested"] = [say(output), say(stage.plant("text", id, "nestedanswer", is_copied=True))]
+    stage.send("agents", [say(outer), say(stage.plant("text", id, "agentsdone"))], session=id)
+    _must_have_played(stage, "nested")
+
+
+def background(stage: Stage) -> None:
+    """An agent in the background, and the notice that it has ended."""
+    id = new_session()
+    stage.api.scripts["behind"] = [say(stage.plant("text", id, "behindanswer", is_copied=True))]
+    started = say(_agent(stage, id, "behind", run_in_background=True))
+    words = [say(stage.plant("text", id, f"background{name}")) for name in ("started", "told")]
+    stage.send("background", [started, *words], session=id)
+    _must_have_played(stage, "behind")
+
+
+def fork_agent(stage: Stage) -> None:
+    """An agent that inherits the conversation: its transcript repeats calls of its parent."""
+    id = new_session()
+    before = call("Bash", command="printf 'zq%s' forkedout", description=stage.plant("tool_call", id, "forkedcall"))
+    stage.plant("tool_result", id, "forkedout")
+    stage.api.scripts["inherits"] = [say(stage.plant("text", id, "inheritsanswer", is_copied=True))]
+    fork = _agent(stage, id, "inherits", subagent_type="fork")
+    words = [say(stage.plant("text", id, f"fork{name}")) for name in ("started", "told")]
+    stage.send("forks", [say(before), say(fork), *words], session=id, environment=FORK_AGENTS)
+    _must_have_played(stage, "inherits")
+
+
+def workflow(stage: Stage) -> None:
+    """Agents that a workflow starts."""
+    id = new_session()
+    prompt = stage.plant("prompt", id, "flowagentprompt", is_copied=True)
+    source = (
+        "export const meta = {name: 'count', description: 'counts', phases: []}\n"
+        f"const found = await agent('{prompt} [[flowagent]]', {{label: 'one'}})\n"
+        "return found\n"
+    )
+    stage.api.scripts["flowagent"] = [say(stage.plant("text", id, "flowagentanswer", is_copied=True))]
+    words = [say(stage.plant("text", id, f"flow{name}")) for name in ("started", "told")]
+    ran = stage.send("flow", [say(call("Workflow", script=source)), *words], session=id)
+    if "Workflow" not in (ran.init.get("tools") or ()):
+        stage.forget("zqflowagentprompt", "zqflowagentanswer")
+        raise CannotPlay("the client offers no tool Workflow")
+    _must_have_played(stage, "flowagent")
+
+
+def compaction(stage: Stage) -> None:
+    """A compaction that was asked for, and a prompt after it."""
+    id = new_session()
+    for name in ("early", "later"):
+        answer = stage.plant("text", id, f"{name}answer")
+        resume = () if name == "early" else ("--resume", id)
+        stage.send(name, [say(answer)], *resume, session=id)
+    summary, asked = stage.plant("summary", id, "compactsummary"), stage.plant("command", id, "compactargument")
+    stage.api.summaries.append(f"1. Primary request: {summary} was told")
+    ran = stage.home.prompt(f"/compact {asked}", "--resume", id)
+    if ran.status:
+        raise WentWrong(f"/compact ended with {ran.status}: {ran.error}")
+    stage.send("compacted", [say(stage.plant("text", id, "compactedanswer"))], "--resume", id, session=id)
+
+
+def fork_session(stage: Stage) -> None:
+    """A session that is resumed as a copy."""
+    first, second = new_session(), new_session()
+    answer = stage.plant("text", first, "originanswer", is_copied=True)
+    stage.send("origin", [say(thinking("before the fork"), answer)], session=first)
+    stage.forks[second] = first
+    words = stage.plant("text", second, "copyanswer")
+    options = ("--resume", first, "--fork-session", "--session-id", second)
+    stage.send("copy", [say(words)], *options, session=second)
+
+
+def skill(stage: Stage) -> None:
+    """A skill that the model calls, one that is typed, and a command of the project."""
+    directory = stage.home.project / ".claude"
+    (directory / "skills" / "ship").mkdir(parents=True)
+    body = "---\nname: ship\ndescription: How to ship an order.\n---\n# Shipping\nzqskillbody: pack and label.\n"
+    (directory / "skills" / "ship" / "SKILL.md").write_text(body)
+    (directory / "commands").mkdir()
+    (directory / "commands" / "deploy.md").write_text("Deploy zqcommandbody to: $ARGUMENTS\n[[deploys]]\n")
+    id = new_session()
+    arguments = stage.plant("tool_call", id, "skillcall")
+    stage.plant("command", id, "skillbody")
+    stage.send("skills", [say(call("Skill", skill="ship", args=arguments)), say(stage.plant("text", id, "skillsdone"))], session=id)
+    typed = new_session()
+    stage.api.scripts["deploys"] = [say(stage.plant("text", typed, "deployanswer"))]
+    argument = stage.plant("command", typed, "deployargument", is_copied=True)
+    stage.plant("command", typed, "commandbody")
+    stage.prompts[typed] += 1
+    ran = stage.home.prompt(f"/deploy {argument}", session=typed)
+    if ran.status:
+        raise WentWrong(f"/deploy ended with {ran.status}: {ran.error}")
+    stage.results[typed] = ran.result
+
+
+def hooks(stage: Stage) -> None:
+    """Hooks that add context to a prompt and to a call."""
+    id = new_session()
+    settings = stage.home.directory / "hooks.json"
+
+    def hook(event: str, word: str) -> list[Json]:
+        output = {"hookSpecificOutput": {"hookEventName": event, "additionalContext": f"{word} by a hook"}}
+        return [{"hooks": [{"type": "command", "command": f"printf '%s' '{json.dumps(output)}'"}]}]
+
+    events = ("SessionStart", "UserPromptSubmit", "PostToolUse")
+    planted = {event: stage.plant("attachment", id, f"hook{event.lower()}") for event in events}
+    settings.write_text(json.dumps({"hooks": {event: hook(event, word) for event, word in planted.items()}}))
+    command = call("Bash", command="true", description=stage.plant("tool_call", id, "hookedcall"))
+    done = stage.plant("text", id, "hooksdone")
+    stage.send("hooks", [say(command), say(done)], "--settings", str(settings), session=id)
+
+
+def worktree(stage: Stage) -> None:
+    """A worktree that the session moves into and leaves again."""
+    id = new_session()
+    enter, leave = call("EnterWorktree", name="zqworktreename"), call("ExitWorktree", action="remove")
+    stage.plant("tool_call", id, "worktreename", is_copied=True)
+    done = stage.plant("text", id, "worktreedone")
+    stage.send("worktree", [say(enter), say(leave), say(done)], session=id, environment=ALL_TOOLS)
+
+
+def _agent(stage: Stage, session: str, name: str, **options: object) -> Json:
+    """Return a call that starts an agent with the script of that name; its task stands in the call and in its transcript."""
+    task = stage.plant("tool_call", session, f"{name}task", is_copied=True)
+    described = stage.plant("tool_call", session, f"{name}described", is_copied=True)
+    return call("Agent", **{"subagent_type": "general-purpose", **options}, description=described, prompt=f"{task} [[{name}]]")
+
+
+def _must_have_played(stage: Stage, script: str) -> None:
+    if not stage.api.reached(script):
+        raise WentWrong(f"the client never asked for [[{script}]]")
+
+
+ALL: dict[str, Callable[[Stage], None]] = {
+    "plain": plain,
+    "every tool": every_tool,
+    "parallel calls": parallel,
+    "errors": errors,
+    "overflow output": overflow,
+    "nested agents": agents,
+    "background agent": background,
+    "fork agent": fork_agent,
+    "workflow": workflow,
+    "compaction": compaction,
+    "fork": fork_session,
+    "skills and commands": skill,
+    "hooks": hooks,
+    "worktree": worktree,
+}

@@ -1,0 +1,102 @@
+"""What scenarios share: the client's home, the scripted API, and what was planted, sent and counted."""
+
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from client.api import Script, ScriptedApi
+from client.home import Home, Ran, new_session
+
+POLL_SECONDS = 0.1
+
+
+class CannotPlay(Exception):
+    """This client or this machine cannot play a scenario; the message says why."""
+
+
+class WentWrong(Exception):
+    """A scenario did not go as it must; the message says what was seen."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Planted:
+    """A made-up word, with the kind of part and the session that it must be found in."""
+
+    word: str
+    kind: str
+    session: str
+    # Its record may be copied into other sessions, or into the transcript of an agent.
+    is_copied: bool = False
+
+
+@dataclass
+class Stage:
+    """Where scenarios play, and what they leave for the checks."""
+
+    home: Home
+    api: ScriptedApi
+    planted: list[Planted] = field(default_factory=list)
+    # What was typed or sent, by session.
+    prompts: Counter[str] = field(default_factory=Counter)
+    # What the client said at the end of the last run of a session.
+    results: dict[str, dict[str, Any]] = field(default_factory=dict)
+    titles: dict[str, str] = field(default_factory=dict)
+    # Sessions that began as a copy of another one.
+    forks: dict[str, str] = field(default_factory=dict)
+    tools: set[str] = field(default_factory=set)
+    # Sessions that were played in a terminal: the client tells no figures of these.
+    in_terminal: set[str] = field(default_factory=set)
+
+    def plant(self, kind: str, session: str, hint: str, is_copied: bool = False) -> str:
+        """Make up a word for one place, and remember what it must be found as."""
+        word = f"zq{hint}"
+        if any(one.word == word for one in self.planted):
+            raise ValueError(f"{word} was planted before")
+        self.planted.append(Planted(word=word, kind=kind, session=session, is_copied=is_copied))
+        return word
+
+    def forget(self, *words: str) -> None:
+        """Drop words that a client had no chance to write."""
+        self.planted = [one for one in self.planted if one.word not in words]
+
+    def send(
+        self,
+        mark: str,
+        script: Script,
+        *options: str,
+        session: str | None = None,
+        said: str = "",
+        environment: Mapping[str, str] | None = None,
+    ) -> Ran:
+        """Send a prompt with a mark and a planted word; fails unless the client ends well."""
+        id = session or new_session()
+        is_new = not any(option in options for option in ("--resume", "--fork-session"))
+        word = self.plant("prompt", id, f"{mark}prompt", is_copied=True)
+        self.api.scripts[mark] = script
+        self.prompts[id] += 1
+        words = f"{word} {said or 'please'} [[{mark}]]"
+        before = self.home.extra
+        self.home.extra = {**before, **(environment or {})}
+        try:
+            ran = self.home.prompt(words, *options, session=id if is_new else None)
+        finally:
+            self.home.extra = before
+        if ran.status or not ran.result:
+            raise WentWrong(f"status {ran.status}: {ran.error or ran.result.get('result') or 'no result'}")
+        self.results[id] = ran.result
+        self.tools.update(ran.init.get("tools") or ())
+        if is_new:
+            self.titles.setdefault(id, words)
+        return ran
+
+
+def wait_until(holds: Callable[[], bool], seconds: float) -> bool:
+    """Wait for something to become true; say whether it did in time."""
+    ends_at = time.monotonic() + seconds
+    while not holds():
+        if time.monotonic() > ends_at:
+            return False
+        time.sleep(POLL_SECONDS)
+    return True
