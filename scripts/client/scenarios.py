@@ -140,6 +140,7 @@ def compaction(stage: Stage) -> None:
     ran = stage.home.prompt(f"/compact {asked}", "--resume", id)
     if ran.status:
         raise WentWrong(f"/compact ended with {ran.status}: {ran.error}")
+    stage.note(id, ran.result, is_resumed=True)
     stage.send("compacted", [say(stage.plant("text", id, "compactedanswer"))], "--resume", id, session=id)
 
 
@@ -148,7 +149,7 @@ def fork_session(stage: Stage) -> None:
     first, second = new_session(), new_session()
     answer = stage.plant("text", first, "originanswer", is_copied=True)
     stage.send("origin", [say(thinking("before the fork"), answer)], session=first)
-    stage.forks[second] = first
+    stage.fork(first, second)
     words = stage.plant("text", second, "copyanswer")
     options = ("--resume", first, "--fork-session", "--session-id", second)
     stage.send("copy", [say(words)], *options, session=second)
@@ -170,11 +171,13 @@ def skill(stage: Stage) -> None:
     stage.api.scripts["deploys"] = [say(stage.plant("text", typed, "deployanswer"))]
     argument = stage.plant("command", typed, "deployargument", is_copied=True)
     stage.plant("command", typed, "commandbody")
-    stage.prompts[typed] += 1
+    # A command is typed, but it is no prompt.
+    stage.prompts[typed] = 0
     ran = stage.home.prompt(f"/deploy {argument}", session=typed)
     if ran.status:
         raise WentWrong(f"/deploy ended with {ran.status}: {ran.error}")
-    stage.results[typed] = ran.result
+    stage.note(typed, ran.result)
+    stage.titles[typed] = f"/deploy {argument}"
 
 
 def hooks(stage: Stage) -> None:
@@ -215,7 +218,8 @@ def _must_have_played(stage: Stage, script: str) -> None:
         raise WentWrong(f"the client never asked for [[{script}]]")
 
 
-ALL: dict[str, Callable[[Stage], None]] = {
+Scenario = Callable[[Stage], None]
+ALL: dict[str, Scenario] = {
     "plain": plain,
     "every tool": every_tool,
     "parallel calls": parallel,

@@ -42,9 +42,14 @@ class Stage:
     prompts: Counter[str] = field(default_factory=Counter)
     # What the client said at the end of the last run of a session.
     results: dict[str, dict[str, Any]] = field(default_factory=dict)
+    # What each run of a session cost by the client's own figures.
+    costs: dict[str, list[float]] = field(default_factory=dict)
+    resumed: set[str] = field(default_factory=set)
     titles: dict[str, str] = field(default_factory=dict)
     # Sessions that began as a copy of another one.
     forks: dict[str, str] = field(default_factory=dict)
+    # After how many runs of the original.
+    forked_after: dict[str, int] = field(default_factory=dict)
     tools: set[str] = field(default_factory=set)
     # Sessions that were played in a terminal: the client tells no figures of these.
     in_terminal: set[str] = field(default_factory=set)
@@ -56,6 +61,18 @@ class Stage:
             raise ValueError(f"{word} was planted before")
         self.planted.append(Planted(word=word, kind=kind, session=session, is_copied=is_copied))
         return word
+
+    def note(self, session: str, result: dict[str, Any], is_resumed: bool = False) -> None:
+        """Remember what the client said at the end of a run."""
+        self.results[session] = result
+        self.costs.setdefault(session, []).append(float(result.get("total_cost_usd") or 0.0))
+        if is_resumed:
+            self.resumed.add(session)
+
+    def fork(self, original: str, session: str) -> None:
+        """Remember that a session begins as a copy of another one as it is now."""
+        self.forks[session] = original
+        self.forked_after[session] = len(self.costs[original])
 
     def forget(self, *words: str) -> None:
         """Drop words that a client had no chance to write."""
@@ -85,7 +102,7 @@ class Stage:
             self.home.extra = before
         if ran.status or not ran.result:
             raise WentWrong(f"status {ran.status}: {ran.error or ran.result.get('result') or 'no result'}")
-        self.results[id] = ran.result
+        self.note(id, ran.result, is_resumed="--resume" in options and "--fork-session" not in options)
         self.tools.update(ran.init.get("tools") or ())
         if is_new:
             self.titles.setdefault(id, words)

@@ -1,0 +1,244 @@
+"""What must hold of searchkit's answers about the transcripts that the client wrote."""
+
+import json
+import math
+import shlex
+import subprocess
+import time
+from typing import Any
+
+from client import inventory
+from client.api import Sent, say
+from client.product import Product
+from client.report import Report
+from client.stage import Planted, Stage
+from client.transcripts import Place, places, records, responses, session
+
+# By what the words of each kind are told in a transcript.
+WHERE = {
+    "prompt": ("user/text", "attachment/queued_command"),
+    "text": ("assistant/text",),
+    "thinking": ("assistant/thinking",),
+    "tool_call": ("assistant/tool_use",),
+    "tool_result": ("user/tool_result", "file/overflow"),
+    "summary": ("summary/text",),
+    "command": ("user/text", "meta/text", "system/local_command"),
+    "title": ("custom-title", "ai-title", "agent-name"),
+    "attachment": ("attachment/hook_additional_context", "attachment/hook_success"),
+    "plan": ("file/plan", "assistant/tool_use"),
+}
+# Parts of other kinds may be of files beside the transcripts, or of records without a uuid.
+SPOKEN = ("prompt", "text", "thinking", "tool_call")
+TOKENS = {
+    "input": "input_tokens",
+    "output": "output_tokens",
+    "cache_read": "cache_read_input_tokens",
+    "cache_write": "cache_creation_input_tokens",
+}
+MODEL_TOKENS = {
+    "input": "inputTokens",
+    "output": "outputTokens",
+    "cache_read": "cacheReadInputTokens",
+    "cache_write": "cacheCreationInputTokens",
+}
+FOUND_SECONDS = 3.0
+GIVE_UP_SECONDS = 20.0
+# Both sides add up floats, in another order.
+COST_TOLERANCE = 1e-9
+
+
+def words(report: Report, stage: Stage, product: Product) -> None:
+    """Check that every planted word is found with its kind, session and uuid."""
+    planted = {one.word: one for one in stage.planted}
+    on_disk = places(stage.home.root, set(planted))
+    found = product.search(list(planted))
+    missing = [f"{word} ({one.kind}) is in no transcript" for word, one in planted.items() if not _held(one, on_disk)]
+    report.check(f"{len(planted)} planted words are in the transcripts", missing)
+    kinds = sorted({one.kind for one in planted.values()})
+    for kind in kinds:
+        chosen = [one for one in planted.values() if one.kind == kind and _held(one, on_disk)]
+        faults = [fault for one in chosen for fault in _faults(one, on_disk[one.word], found.get(one.word, []))]
+        report.check(f"{len(chosen)} words of kind {kind} are found with their session and uuid", faults)
+
+
+def counts(report: Report, stage: Stage, product: Product) -> None:
+    """Check that prompts, calls and tokens equal what was sent and what the client counted."""
+    prompts, calls, tokens, told = [], [], [], []
+    written = responses(stage.home.root)
+    listed = _sessions(product)
+    for id, sent in stage.prompts.items():
+        figures = product.run("stats", "--session", id, "--json").json["total"]
+        name = _name(stage, id)
+        if figures["prompts"] != sent:
+            prompts.append(f"{name}: stats has {figures['prompts']} prompts, {sent} were sent")
+        if id in listed and listed[id]["prompts"] != sent and id not in stage.forks:
+            prompts.append(f"{name}: sessions has {listed[id]['prompts']} prompts, {sent} were sent")
+        answered = [one for one in stage.api.sent if one.id in written.get(id, {}) and one.session == id]
+        wanted = sum(one.calls for one in answered)
+        if figures["calls"] != wanted:
+            calls.append(f"{name}: {figures['calls']} calls, the API sent {wanted}")
+        sums = {mine: sum(one.usage[theirs] for one in answered) for mine, theirs in TOKENS.items()}
+        if figures["tokens"] != sums:
+            tokens.append(f"{name}: {figures['tokens']}, the API sent {sums}")
+        aside = [one for one in stage.api.sent if one.id not in written.get(id, {}) and one.session == id]
+        told.extend(_told(stage, id, name, [*answered, *aside]))
+    report.check(f"prompts of {len(stage.prompts)} sessions equal those that were sent", prompts)
+    report.check(f"calls of {len(stage.prompts)} sessions equal those that the API sent", calls)
+    report.check(f"tokens of {len(stage.prompts)} sessions equal those that the API sent", tokens)
+    once = len(stage.results.keys() - stage.resumed - stage.forks.keys())
+    report.check(f"tokens of {once} sessions equal the client's own figures", told)
+
+
+def costs(report: Report, stage: Stage, product: Product) -> None:
+    """Check that the cost of each session equals what the client says it was."""
+    listed = _sessions(product)
+    name = f"costs of {len(stage.results)} sessions equal the client's total_cost_usd, forks included"
+    if not any("cost" in one for one in listed.values()):
+        report.skip(name, "searchkit sessions --json has no field cost")
+        return
+    running = {session(stage.home.root, *one) for one in records(stage.home.root) if one[1].get("type") == "cost-state"}
+    faults = []
+    for id in stage.results:
+        cost = (listed.get(id, {}).get("cost") or {}).get("usd")
+        wanted = _cost(stage, id, running)
+        if cost is None or not math.isclose(cost, wanted, abs_tol=COST_TOLERANCE):
+            faults.append(f"{_name(stage, id)}: {cost}, the client says {wanted}")
+    report.check(name, faults)
+
+
+def _cost(stage: Stage, id: str, running: set[str]) -> float:
+    """Return what a session cost by the client's own figures.
+
+    A client that writes running totals down goes on with them in a resumed session and in a fork; others begin at 0.
+    """
+    if id not in running:
+        return sum(stage.costs[id])
+    original = stage.forks.get(id)
+    return stage.costs[id][-1] - (stage.costs[original][stage.forked_after[id] - 1] if original else 0.0)
+
+
+def titles(report: Report, stage: Stage, product: Product) -> None:
+    """Check that sessions are told by their names, or by what was typed first."""
+    listed = _sessions(product)
+    faults = []
+    for id, title in stage.titles.items():
+        seen = listed.get(id, {}).get("title")
+        if seen != title:
+            faults.append(f"{id[:8]} is told as {seen!r}, not {title!r}")
+    report.check(f"titles of {len(stage.titles)} sessions", faults)
+    unknown = sorted(set(listed) - set(stage.prompts))
+    report.check("no session is listed that was not played", [f"{id} {listed[id]['title']!r}" for id in unknown])
+
+
+def health(report: Report, product: Product) -> None:
+    """Check that doctor knows every type of record."""
+    findings = product.run("doctor", "--json").json["findings"]
+    strange = [f"{one['kind']}: {one.get('count', '')}" for one in findings if "unknown" in one["kind"]]
+    report.check("doctor finds no unknown types", strange)
+
+
+def resume(report: Report, stage: Stage, product: Product) -> None:
+    """Check that the printed command reopens sessions: one that was resumed, one that is a fork, one in a worktree."""
+    for id in [*list(stage.results)[:1], *stage.forks]:
+        printed = product.run("resume", id).output.strip()
+        mark = f"reopen{id[:4]}"
+        answer = stage.plant("text", id, f"{mark}answer")
+        stage.api.scripts[mark] = [say(answer)]
+        stage.prompts[id] += 1
+        asked = shlex.quote(f"zq{mark}prompt [[{mark}]]")
+        command = ["/bin/bash", "-c", f"{printed} -p --output-format json {asked}"]
+        place = stage.home.directory
+        done = subprocess.run(
+            command, cwd=place, env=stage.home.environment, capture_output=True, text=True, timeout=60, check=False
+        )
+        name = f"`{printed.rpartition('&& ')[2][:24]}…` reopens the session"
+        try:
+            result = json.loads(done.stdout)
+        except ValueError:
+            report.check(name, [f"{printed!r} ended with {done.returncode}: {done.stderr.strip()[-200:]}"])
+            continue
+        result = result[-1] if isinstance(result, list) else result
+        is_same = result.get("session_id") == id and result.get("result") == answer
+        report.check(name, [] if is_same else [f"{result.get('session_id')} answered {result.get('result')!r}"])
+        stage.note(id, result, is_resumed=True)
+
+
+def soon(report: Report, stage: Stage, product: Product) -> None:
+    """Check that a message is found within three seconds of its being written, without anybody indexing."""
+    product.run("search", "anything", "--json", has_resident=True)
+    ran = stage.send("soon", [say("zqsoonanswer here")])
+    id = ran.result["session_id"]
+    stage.plant("text", id, "soonanswer")
+    began = time.monotonic()
+    seen = False
+    while not seen and time.monotonic() - began < GIVE_UP_SECONDS:
+        said = product.run("search", "zqsoonanswer", "--json", "--group", "none", has_resident=True)
+        seen = said.status == 0 and any(one["session"] == id for one in said.json["results"])
+    took = time.monotonic() - began
+    wrong = [f"it took {took:.1f} s"] if seen else [f"it was not found within {GIVE_UP_SECONDS:.0f} s"]
+    report.check(f"a new message is found within {FOUND_SECONDS:.0f} s ({took:.1f} s)", wrong if took > FOUND_SECONDS else [])
+
+
+def types(report: Report, stage: Stage, is_known: bool) -> None:
+    """Compare record types and fields with the committed inventory; what is new is told, and fails for a known version."""
+    seen = inventory.collect(record for _, record in records(stage.home.root))
+    fresh = inventory.news(seen, inventory.load())
+    name = f"{len(seen)} record types with {sum(map(len, seen.values()))} fields are in the inventory"
+    for line in fresh:
+        print(f"new      {line}")
+    if fresh and not is_known:
+        report.skip(name, f"{len(fresh)} types have news, in a version that the inventory does not cover")
+    else:
+        report.check(name, fresh)
+
+
+def _held(one: Planted, on_disk: dict[str, list[Place]]) -> list[Place]:
+    """Return where a word stands as what it was planted as."""
+    held = on_disk.get(one.word, [])
+    return [place for place in held if place.where in WHERE[one.kind] and place.session == one.session]
+
+
+def _faults(one: Planted, held: list[Place], hits: list[dict[str, Any]]) -> list[str]:
+    wanted = [place for place in held if place.where in WHERE[one.kind] and place.session == one.session]
+    uuids = {place.uuid for place in wanted if place.uuid}
+    right = [
+        hit
+        for hit in hits
+        if hit["kind"] == one.kind and hit["session"] == one.session and (not uuids or hit["uuid"] in uuids)
+    ]
+    seen = [f"{hit['kind']} {hit['uuid'][:8]} in {hit['session'][:8]}" for hit in hits]
+    if not right:
+        return [f"{one.word} must be {one.kind} {'/'.join(sorted(id[:8] for id in uuids))} in {one.session[:8]}, found: {seen}"]
+    faults = []
+    if len(right) > max(1, len(uuids)):
+        faults.append(f"{one.word} is found {len(right)} times as {one.kind}: {seen}")
+    # What an agent was told to do is a prompt, too, but in the agent's own transcript.
+    wrong = [hit for hit in hits if hit["kind"] == "prompt" and one.kind != "prompt" and not hit["agent"]]
+    if wrong:
+        faults.append(f"{one.word} ({one.kind}) is told as typed by a person: {seen}")
+    known = {place.uuid for place in held}
+    strange = [f"{hit['kind']} {hit['uuid']}" for hit in hits if hit["kind"] in SPOKEN and hit["uuid"] not in known]
+    if strange:
+        faults.append(f"{one.word} is found in records that do not hold it: {strange}")
+    return faults
+
+
+def _told(stage: Stage, id: str, name: str, sent: list[Sent]) -> list[str]:
+    """Compare the client's own figures, which count what it asked aside, with what the API sent in the session.
+
+    Those of resumed sessions and forks are running totals in some versions and those of the last run in others.
+    """
+    used = (stage.results.get(id) or {}).get("modelUsage")
+    if not used or id in stage.resumed or id in stage.forks:
+        return []
+    told = {mine: sum(model[theirs] for model in used.values()) for mine, theirs in MODEL_TOKENS.items()}
+    sums = {mine: sum(one.usage[theirs] for one in sent) for mine, theirs in TOKENS.items()}
+    return [] if sums == told else [f"{name}: the API sent {sums}, the client says {told}"]
+
+
+def _sessions(product: Product) -> dict[str, dict[str, Any]]:
+    return {one["session"]: one for one in product.run("sessions", "--limit", "1000", "--json").json["sessions"]}
+
+
+def _name(stage: Stage, id: str) -> str:
+    return stage.titles.get(id, id)[:24]
