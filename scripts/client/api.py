@@ -44,7 +44,7 @@ class Sent:
     step: int
     model: str
     usage: Mapping[str, int]
-    calls: int
+    calls: Sequence[str]
 
 
 # A script is a list of answers, or a function of the number of the step and the request.
@@ -66,6 +66,12 @@ def call(name: str, /, **input: object) -> Json:
     return {"type": "tool_use", "name": name, "input": input}
 
 
+def results(request: Json) -> list[Json]:
+    """Return the results of tools that the last message of a request holds."""
+    content = request["messages"][-1].get("content")
+    return [block for block in content if block.get("type") == "tool_result"] if isinstance(content, list) else []
+
+
 def say(*blocks: Json | str) -> Reply:
     """Return an answer of these blocks; strings are texts."""
     return Reply(blocks=[text(block) if isinstance(block, str) else block for block in blocks])
@@ -85,7 +91,7 @@ class ScriptedApi:
     def __post_init__(self) -> None:
         """Listen on a free port of loopback; no request is answered before `start`."""
         self._lock = threading.Lock()
-        self._counted = 0
+        self._counted = self._titled = 0
         self._failed: Counter[tuple[str, int]] = Counter()
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (_Handler,), {"api": self}))
         self._server.daemon_threads = True
@@ -110,6 +116,11 @@ class ScriptedApi:
         """Say whether a step of a script was sent to its end."""
         with self._lock:
             return any(one.script == script and one.step >= step for one in self.sent)
+
+    def session_of(self, script: str) -> str | None:
+        """Return the session in which a script was last played."""
+        with self._lock:
+            return next((one.session for one in reversed(self.sent) if one.script == script), None)
 
     def answer(self, request: Json) -> tuple[Reply, str, int]:
         """Choose what to answer, with the script and the step that it is of."""
@@ -144,8 +155,10 @@ class ScriptedApi:
         wanted = request.get("output_config") or {}
         schema = (wanted.get("format") or {}).get("schema") or {}
         if "title" in (schema.get("properties") or {}) and not request.get("tools"):
-            fields = {name: self.title for name in schema["properties"]}
-            return say(json.dumps(fields)), "(title)", 0
+            with self._lock:
+                self._titled += 1
+                title = f"{self.title} {self._titled}"
+            return say(json.dumps(dict.fromkeys(schema["properties"], title))), "(title)", 0
         return None
 
     def note(self, sent: Sent) -> None:
@@ -272,7 +285,7 @@ class _Handler(BaseHTTPRequestHandler):
                 self._send(200, _whole(stream, usage))
         except (BrokenPipeError, ConnectionResetError):
             return
-        calls = sum(block["type"] == "tool_use" for block in reply.blocks)
+        calls = [block["name"] for block in reply.blocks if block["type"] == "tool_use"]
         session = _session(request)
         self.api.note(Sent(id=id, session=session, script=script, step=step, model=model, usage=usage, calls=calls))
 

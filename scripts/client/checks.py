@@ -74,7 +74,7 @@ def counts(report: Report, stage: Stage, product: Product) -> None:
         if id in listed and listed[id]["prompts"] != sent and id not in stage.forks:
             prompts.append(f"{name}: sessions has {listed[id]['prompts']} prompts, {sent} were sent")
         answered = [one for one in stage.api.sent if one.id in written.get(id, {}) and one.session == id]
-        wanted = sum(one.calls for one in answered)
+        wanted = sum(len(one.calls) for one in answered)
         if figures["calls"] != wanted:
             calls.append(f"{name}: {figures['calls']} calls, the API sent {wanted}")
         sums = {mine: sum(one.usage[theirs] for one in answered) for mine, theirs in TOKENS.items()}

@@ -31,6 +31,14 @@ class Planted:
     is_copied: bool = False
 
 
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """What a session was told that asked searchkit over MCP."""
+
+    session: str
+    result: dict[str, Any]
+
+
 @dataclass
 class Stage:
     """Where scenarios play, and what they leave for the checks."""
@@ -53,6 +61,8 @@ class Stage:
     tools: set[str] = field(default_factory=set)
     # Sessions that were played in a terminal: the client tells no figures of these.
     in_terminal: set[str] = field(default_factory=set)
+
+    asked: dict[str, Asked] = field(default_factory=dict)
 
     def plant(self, kind: str, session: str, hint: str, is_copied: bool = False) -> str:
         """Make up a word for one place, and remember what it must be found as."""
