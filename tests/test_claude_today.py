@@ -149,6 +149,19 @@ def test_invented_type_is_kept_and_counted_and_never_a_prompt(home: Home, indexe
     assert (1, "a real prompt") == (session_of(backend).prompts, session_of(backend).title)
 
 
+def test_notice_of_an_agent_is_no_prompt(home: Home, indexed: Index) -> None:
+    """2.1.197 writes the notice that an agent has ended with the source of a prompt; its origin says better (issue 16)."""
+    transcript = home.session(SESSION)
+    transcript.prompt("count in the background", promptSource="sdk")
+    notice = "<task-notification>\n<summary>three giraffes</summary>\n</task-notification>"
+    transcript.prompt(notice, promptSource="sdk", origin={"kind": "task-notification"})
+
+    backend = indexed()
+
+    assert ["system"] == [part.part.kind.value for part in found(backend, "giraffes")]
+    assert 1 == session_of(backend).prompts
+
+
 def test_command_in_the_queue_is_no_prompt(home: Home, indexed: Index) -> None:
     """A slash command that waited in the queue is a command, a path at the beginning of a prompt is not."""
     transcript = home.session(SESSION)

@@ -17,7 +17,7 @@ from searchkit.sources.claude.json_values import count, identity, mapping, milli
 from searchkit.sources.claude.layout import COPY_AGENTS, SUGGESTION_AGENT, is_home_of
 from searchkit.sources.claude.line import Envelope, Message, ProgressHead, open_envelope, progress_head, unpack
 from searchkit.sources.claude.messages import PERSISTED, assistant_blocks, touches, user_blocks
-from searchkit.sources.claude.tags import classify, fork_directive
+from searchkit.sources.claude.tags import MACHINE_ORIGINS, classify, fork_directive
 from searchkit.sources.jsonl import OVERLONG, decode
 from searchkit.sources.salvage import describe, gaps, whole_objects
 from searchkit.types import ANSWERED, Block, Context, Fact, Kind, Origin, Problem, Record, Role, Standing, Touch, Usage
@@ -470,6 +470,9 @@ def _is_persons(envelope: Envelope, origin: str | None) -> bool | None:
     """Say whether a person typed the words of a record, as far as it says so itself; None where it does not."""
     if envelope.holds_persons_words is True or origin == "human":
         return True
+    if origin in MACHINE_ORIGINS:
+        # Until 2.1.197 the notice that an agent has ended has the source of the prompt that started it.
+        return False
     source = envelope.prompt_source or envelope.turn_origin
     return None if source is None else source in _BY_PERSONS
 
