@@ -102,7 +102,7 @@ def asked_at_the_keyboard(own: str) -> dict[str, Any]:
 def test_copies_of_a_fork_stay_with_their_original(
     home: Home, indexed: Index, original: str, opening: Callable[[str], dict[str, Any]]
 ) -> None:
-    """`--fork-session` copies records under their uuids; they count where they were said, whatever the ids (issue 16)."""
+    """`--fork-session` copies records under their uuids; they count where they were said (issue 16)."""
     own = "99999999-0000-4000-8000-000000000001"
     first = home.session(original)
     asked, answered = first.prompt("count the giraffes"), first.text("three giraffes")
@@ -150,7 +150,7 @@ def test_invented_type_is_kept_and_counted_and_never_a_prompt(home: Home, indexe
 
 
 def test_notice_of_an_agent_is_no_prompt(home: Home, indexed: Index) -> None:
-    """2.1.197 writes the notice that an agent has ended with the source of a prompt; its origin says better (issue 16)."""
+    """2.1.197 gives the notice that an agent has ended the source of a prompt; its origin says better (issue 16)."""
     transcript = home.session(SESSION)
     transcript.prompt("count in the background", promptSource="sdk")
     notice = "<task-notification>\n<summary>three giraffes</summary>\n</task-notification>"

@@ -67,9 +67,15 @@ def call(name: str, /, **input: object) -> Json:
 
 
 def results(request: Json) -> list[Json]:
-    """Return the results of tools that the last message of a request holds."""
-    content = request["messages"][-1].get("content")
-    return [block for block in content if block.get("type") == "tool_result"] if isinstance(content, list) else []
+    """Return the results of tools that came after the last answer."""
+    found: list[Json] = []
+    for message in reversed(request["messages"]):
+        if message.get("role") == "assistant":
+            break
+        content = message.get("content")
+        blocks = content if isinstance(content, list) else []
+        found = [block for block in blocks if block.get("type") == "tool_result"] + found
+    return found
 
 
 def say(*blocks: Json | str) -> Reply:
@@ -135,10 +141,7 @@ class ScriptedApi:
             with self._lock:
                 self.unknown[name] += 1
             return say(DONE), name, step
-        if callable(script):
-            reply = script(step, request)
-        else:
-            reply = script[step] if step < len(script) else say(DONE)
+        reply = script(step, request) if callable(script) else next(iter(script[step : step + 1]), say(DONE))
         with self._lock:
             if reply.status and self._failed[name, step] >= reply.failures:
                 return Reply(blocks=reply.blocks), name, step
@@ -193,7 +196,14 @@ def place(messages: Sequence[Json]) -> tuple[str, int]:
 def events(reply: Reply, id: str, model: str, usage: Mapping[str, int]) -> Iterator[tuple[str, Json]]:
     """Yield a response as the events of a stream, as the public API documents them."""
     has_calls = any(block["type"] == "tool_use" for block in reply.blocks)
-    message = {"id": id, "type": "message", "role": "assistant", "model": model, "content": [], "stop_reason": None}
+    message: Json = {
+        "id": id,
+        "type": "message",
+        "role": "assistant",
+        "model": model,
+        "content": [],
+        "stop_reason": None,
+    }
     yield "message_start", {"message": {**message, "stop_sequence": None, "usage": {**usage, "output_tokens": 1}}}
     for number, block in enumerate(reply.blocks):
         start, deltas = _streamed(block)

@@ -5,11 +5,12 @@ import math
 import shlex
 import subprocess
 import time
+from pathlib import Path
 from typing import Any
 
-from client import inventory
+from client import inventory, transcripts
 from client.api import Sent, say
-from client.product import Product
+from client.product import Product, Said
 from client.report import Report
 from client.stage import Planted, Stage
 from client.transcripts import Place, places, records, responses, session
@@ -25,7 +26,7 @@ WHERE = {
     "command": ("user/text", "meta/text", "system/local_command"),
     "title": ("custom-title", "ai-title", "agent-name"),
     "attachment": ("attachment/hook_additional_context", "attachment/hook_success"),
-    "plan": ("file/plan", "assistant/tool_use"),
+    "plan": ("file/plan",),
 }
 # Parts of other kinds may be of files beside the transcripts, or of records without a uuid.
 SPOKEN = ("prompt", "text", "thinking", "tool_call")
@@ -121,13 +122,63 @@ def titles(report: Report, stage: Stage, product: Product) -> None:
     """Check that sessions are told by their names, or by what was typed first."""
     listed = _sessions(product)
     faults = []
-    for id, title in stage.titles.items():
+    called = transcripts.titles(stage.home.root)
+    for id, title in {**stage.titles, **called}.items():
         seen = listed.get(id, {}).get("title")
         if seen != title:
             faults.append(f"{id[:8]} is told as {seen!r}, not {title!r}")
-    report.check(f"titles of {len(stage.titles)} sessions", faults)
+    count = len({*stage.titles, *called})
+    report.check(f"titles of {count} sessions, {len(called)} of them given by a person or the client", faults)
     unknown = sorted(set(listed) - set(stage.prompts))
     report.check("no session is listed that was not played", [f"{id} {listed[id]['title']!r}" for id in unknown])
+
+
+def plugin(report: Report, stage: Stage, product: Product, root: Path) -> None:
+    """Install the plugin, and let the client say that it is valid and that its server connects."""
+    installed = product.run("install", "claude", "--yes")
+    report.check("searchkit install claude", [] if installed.status == 0 else [installed.error])
+    for place in (stage.home.root / "skills" / "searchkit", root):
+        said = _claude(stage, "plugin", "validate", str(place))
+        what = "the marketplace" if place == root else "the plugin"
+        report.check(f"claude plugin validate accepts {what}", [] if said.status == 0 else [said.output[-300:]])
+    said = _claude(stage, "mcp", "list")
+    lines = [line for line in said.output.splitlines() if "searchkit" in line]
+    report.check(
+        "claude mcp list connects", [] if "Connected" in " ".join(lines) else [said.output[-300:] or said.error]
+    )
+
+
+def answers(report: Report, stage: Stage, product: Product) -> None:
+    """Check what searchkit's tools returned, and that the session that asked was left out."""
+    for name in ("search", "context", "show", "sessions", "files", "fixes"):
+        result = stage.answers.get(name)
+        if result is None:
+            report.check(f"the client calls {name}", ["it was not offered, or its result did not come"])
+            continue
+        text = _text(result)
+        report.check(f"the client calls {name}", [text[:200]] if result.get("is_error") or "{" not in text else [])
+    for when, asked in stage.asked.items():
+        try:
+            answer = json.loads(_text(asked.result))
+        except ValueError:
+            report.check(f"who asks {when} is left out", [f"the answer is no JSON: {_text(asked.result)[:200]!r}"])
+            continue
+        out = [one["session"] for one in answer.get("left_out", ())]
+        found = [one["session"] for one in answer.get("results", ())]
+        faults = [] if out == [asked.session] else [f"{out} were left out, {asked.session} asks"]
+        faults += ["it finds itself"] if asked.session in found else []
+        first = stage.asked["at first"].session
+        if when != "at first" and first not in found:
+            faults.append(f"it does not find the session before /clear, but {found}")
+        report.check(f"who asks {when} is left out, and nothing else", faults)
+
+
+def called(report: Report, stage: Stage) -> None:
+    """Check that every tool that the client offered was called."""
+    used = {name for one in stage.api.sent for name in one.calls}
+    names = {"Agent" if name == "Task" else name for name in stage.tools}
+    missing = sorted(names - used)
+    report.check(f"{len(names)} tools that the client offers are called", missing and [", ".join(missing)])
 
 
 def health(report: Report, product: Product) -> None:
@@ -176,11 +227,13 @@ def soon(report: Report, stage: Stage, product: Product) -> None:
         seen = said.status == 0 and any(one["session"] == id for one in said.json["results"])
     took = time.monotonic() - began
     wrong = [f"it took {took:.1f} s"] if seen else [f"it was not found within {GIVE_UP_SECONDS:.0f} s"]
-    report.check(f"a new message is found within {FOUND_SECONDS:.0f} s ({took:.1f} s)", wrong if took > FOUND_SECONDS else [])
+    report.check(
+        f"a new message is found within {FOUND_SECONDS:.0f} s ({took:.1f} s)", wrong if took > FOUND_SECONDS else []
+    )
 
 
 def types(report: Report, stage: Stage, is_known: bool) -> None:
-    """Compare record types and fields with the committed inventory; what is new is told, and fails for a known version."""
+    """Compare record types and fields with the committed inventory; what is new fails a known version."""
     seen = inventory.collect(record for _, record in records(stage.home.root))
     fresh = inventory.news(seen, inventory.load())
     name = f"{len(seen)} record types with {sum(map(len, seen.values()))} fields are in the inventory"
@@ -204,11 +257,12 @@ def _faults(one: Planted, held: list[Place], hits: list[dict[str, Any]]) -> list
     right = [
         hit
         for hit in hits
-        if hit["kind"] == one.kind and hit["session"] == one.session and (not uuids or hit["uuid"] in uuids)
+        if hit["kind"] == one.kind and (hit["session"] or "") == one.session and (not uuids or hit["uuid"] in uuids)
     ]
-    seen = [f"{hit['kind']} {hit['uuid'][:8]} in {hit['session'][:8]}" for hit in hits]
+    seen = [f"{hit['kind']} {hit['uuid'][:8]} in {(hit['session'] or 'no session')[:10]}" for hit in hits]
     if not right:
-        return [f"{one.word} must be {one.kind} {'/'.join(sorted(id[:8] for id in uuids))} in {one.session[:8]}, found: {seen}"]
+        places = "/".join(sorted(id[:8] for id in uuids))
+        return [f"{one.word} must be {one.kind} {places} in {one.session[:8]}, found: {seen}"]
     faults = []
     if len(right) > max(1, len(uuids)):
         faults.append(f"{one.word} is found {len(right)} times as {one.kind}: {seen}")
@@ -234,6 +288,28 @@ def _told(stage: Stage, id: str, name: str, sent: list[Sent]) -> list[str]:
     told = {mine: sum(model[theirs] for model in used.values()) for mine, theirs in MODEL_TOKENS.items()}
     sums = {mine: sum(one.usage[theirs] for one in sent) for mine, theirs in TOKENS.items()}
     return [] if sums == told else [f"{name}: the API sent {sums}, the client says {told}"]
+
+
+def _claude(stage: Stage, *arguments: str) -> Said:
+    done = subprocess.run(
+        [str(stage.home.binary), *arguments],
+        cwd=stage.home.project,
+        env=stage.home.environment,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    return Said(status=done.returncode, output=done.stdout, error=done.stderr.strip()[-500:])
+
+
+def _text(result: dict[str, Any]) -> str:
+    """Return what a result of a tool says."""
+    content = result.get("content")
+    if isinstance(content, list):
+        return "\n".join(str(block.get("text", "")) for block in content)
+    return str(content or "")
 
 
 def _sessions(product: Product) -> dict[str, dict[str, Any]]:

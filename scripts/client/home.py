@@ -51,7 +51,11 @@ class Home:
         """Make the directories, a trusted project with a repository, and what answers the client's first questions."""
         self.project.mkdir(parents=True)
         self.root.mkdir()
-        trusted = {"hasTrustDialogAccepted": True, "hasCompletedProjectOnboarding": True, "projectOnboardingSeenCount": 9}
+        trusted = {
+            "hasTrustDialogAccepted": True,
+            "hasCompletedProjectOnboarding": True,
+            "projectOnboardingSeenCount": 9,
+        }
         state = {
             "hasCompletedOnboarding": True,
             "theme": "dark",

@@ -3,23 +3,27 @@
 import json
 import re
 from collections.abc import Callable
+from functools import partial
 
 from client.api import Json, Reply, call, results, say
 from client.home import new_session
 from client.stage import Asked, CannotPlay, Stage, WentWrong, wait_until
-from client.terminal import ENTER, ESCAPE, UP, Terminal
+from client.terminal import CLEAR_LINE, ENTER, ESCAPE, UP, Terminal
 
 ANSWER_SECONDS = 20.0
 SETTLE_SECONDS = 6.0
 SLOW_COMMAND = "sleep 3; printf 'zq%s' slowout"
 # Said in every session that asks over MCP.
 SHARED = "zqshared"
-SEARCH = re.compile(r"mcp__.*searchkit.*__search")
+SERVER = re.compile(r"mcp__\w*searchkit__")
+SEARCH = re.compile(r"mcp__\w*searchkit__search")
+# The client's own tools that read what a server offers.
+RESOURCES = ("ListMcpResourcesTool", "ReadMcpResourceTool", "ReadMcpResourceDirTool")
 PLAN_FILE = re.compile(r"(/\S+/plans/[\w.-]+\.md)")
 
 
 def terminal(stage: Stage) -> None:
-    """Prompts, one of them queued, another name, and a way that was left."""
+    """Type prompts, one of them while a tool runs, and rename the session."""
     id = new_session()
     stage.in_terminal.add(id)
     with Terminal(stage.home, ["--session-id", id]) as screen:
@@ -33,7 +37,7 @@ def terminal(stage: Stage) -> None:
 
 
 def rewind(stage: Stage) -> None:
-    """A prompt that is taken back with Escape, and another one in its place."""
+    """Take a prompt back with Escape, and type another one in its place."""
     id = new_session()
     stage.in_terminal.add(id)
     with Terminal(stage.home, ["--session-id", id]) as screen:
@@ -46,7 +50,7 @@ def rewind(stage: Stage) -> None:
         screen.press(ENTER)
         screen.settle(SETTLE_SECONDS)
         # The words that were taken back stand in the line again.
-        screen.press("\x15", "\x15")
+        screen.press(CLEAR_LINE, CLEAR_LINE)
         _type(stage, screen, "instead", [say(stage.plant("text", id, "insteadanswer"))], id)
         screen.leave()
     stage.titles[id] = "zqkeptprompt typed [[kept]]"
@@ -56,10 +60,11 @@ def rewind(stage: Stage) -> None:
 
 
 def plan(stage: Stage) -> None:
-    """A plan that is written to its file and approved, and a question that is answered."""
+    """Answer a question, let a plan be written to its file, and approve it."""
     id = new_session()
     stage.in_terminal.add(id)
-    body, done = stage.plant("plan", id, "planbody"), stage.plant("text", id, "plandone")
+    # The file of a plan names no session.
+    body, done = stage.plant("plan", "", "planbody"), stage.plant("text", id, "plandone")
     question = stage.plant("tool_call", id, "question", is_copied=True)
 
     def script(step: int, request: Json) -> Reply:
@@ -81,7 +86,7 @@ def plan(stage: Stage) -> None:
         screen.enter(f"{word} typed [[plan]]")
         # Each Enter takes the first choice of what is on the screen: an answer, the file, the plan.
         for step in range(4):
-            wait_until(lambda step=step: stage.api.reached("plan", step), ANSWER_SECONDS / 2)
+            wait_until(partial(stage.api.reached, "plan", step), ANSWER_SECONDS / 2)
             screen.settle(SETTLE_SECONDS)
             if stage.api.reached("plan", 3):
                 break
@@ -111,6 +116,32 @@ def asking(stage: Stage) -> None:
             raise CannotPlay("/branch did not begin another session")
         stage.forks[branched.session] = cleared.session
         screen.leave()
+
+
+def tools(stage: Stage) -> None:
+    """Call every tool that searchkit offers over MCP."""
+    id = new_session()
+    session = stage.planted[0].session
+    arguments = {"query": "zqplainanswer", "error": "zqparalleloutfails", "path": "made.txt", "id": session}
+    planned: list[Json] = []
+
+    def script(step: int, request: Json) -> Reply:
+        for result in results(request):
+            stage.answers[planned[step - 1]["name"].rpartition("__")[2]] = result
+        if not planned:
+            for tool in request.get("tools") or ():
+                name, required = tool.get("name", ""), (tool.get("input_schema") or {}).get("required") or ()
+                if SERVER.match(name):
+                    planned.append(call(name, **{one: arguments.get(one, "zqplainanswer") for one in required}))
+                elif name in RESOURCES:
+                    uri = f"searchkit://session/{session}"
+                    planned.append(
+                        call(name, **{"server": "plugin:searchkit:searchkit", "uri": uri} if required else {})
+                    )
+        return say(planned[step]) if step < len(planned) else say(done)
+
+    done = stage.plant("text", id, "mcpdone")
+    stage.send("mcp", script, session=id)
 
 
 def _ask(stage: Stage, screen: Terminal, mark: str, session: str | None) -> Asked:
@@ -164,7 +195,9 @@ def _type(stage: Stage, screen: Terminal, mark: str, script: list[Reply], id: st
     screen.settle(SETTLE_SECONDS)
 
 
+# These need searchkit's plugin in the client's home.
 ALL: dict[str, Callable[[Stage], None]] = {
+    "all tools over MCP": tools,
     "terminal with a queued prompt and a rename": terminal,
     "rewind": rewind,
     "plan and question": plan,

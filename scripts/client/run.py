@@ -5,7 +5,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from client import checks, install, inventory, scenarios
+from client import checks, install, interactive, inventory, scenarios
 from client.api import ScriptedApi
 from client.home import Home
 from client.product import Product, programs
@@ -16,8 +16,12 @@ from client.transcripts import records
 # The newest version that the checks were run with; its records are in the inventory, as are those of 2.1.197.
 PINNED = "2.1.327"
 COVERED = (PINNED, "2.1.197")
-ALLOWED = "Bash Agent Edit Write Read WebSearch Skill Workflow NotebookEdit Monitor".split()
-QUICK = ("plain", "parallel calls", "nested agents", "fork agent", "compaction", "fork")
+ROOT = Path(__file__).resolve().parent.parent.parent
+# What the client may do without asking; a fetch from the web is refused, so that nothing leaves the machine.
+ALLOWED = (
+    "Bash Agent Edit Write Read WebSearch Skill Workflow NotebookEdit Monitor mcp__plugin_searchkit_searchkit".split()
+)
+QUICK = ("plain", "parallel calls", "nested agents", "fork agent", "compaction", "fork", "all tools over MCP")
 
 
 def main() -> int:
@@ -58,10 +62,17 @@ def _run(
         for name, scenario in scenarios.ALL.items():
             if not is_quick or name in QUICK:
                 _play(report, stage, name, scenario)
-        indexed = product.run("index", "--no-vectors", "--json")
-        report.check("the transcripts are indexed", [] if indexed.status == 0 else [indexed.error])
+        _index(report, product)
         checks.resume(report, stage, product)
-        product.run("index", "--no-vectors", "--json")
+        checks.plugin(report, stage, product, ROOT)
+        home.extra = scenarios.ALL_TOOLS
+        for name, scenario in interactive.ALL.items():
+            if not is_quick or name in QUICK:
+                _play(report, stage, name, scenario)
+        _index(report, product)
+        if not is_quick:
+            checks.called(report, stage)
+            checks.answers(report, stage, product)
         checks.words(report, stage, product)
         checks.counts(report, stage, product)
         checks.costs(report, stage, product)
@@ -74,6 +85,11 @@ def _run(
     if learns:
         seen = inventory.collect(record for _, record in records(home.root))
         inventory.save(inventory.merged(inventory.load(), seen))
+
+
+def _index(report: Report, product: Product) -> None:
+    indexed = product.run("index", "--no-vectors", "--json")
+    report.check("the transcripts are indexed", [] if indexed.status == 0 else [indexed.error])
 
 
 def _play(report: Report, stage: Stage, name: str, scenario: scenarios.Scenario) -> None:

@@ -14,7 +14,7 @@ ALL_TOOLS = {"ENABLE_TOOL_SEARCH": "false"}
 
 
 def plain(stage: Stage) -> None:
-    """A prompt, thinking, an answer; then another prompt in the resumed session."""
+    """Send a prompt that is thought about and answered; then another one in the resumed session."""
     id = new_session()
     thought, answer = stage.plant("thinking", id, "plainthought"), stage.plant("text", id, "plainanswer")
     stage.send("plain", [say(thinking(f"{thought} about it"), f"{answer} it is")], session=id)
@@ -23,18 +23,27 @@ def plain(stage: Stage) -> None:
 
 
 def every_tool(stage: Stage) -> None:
-    """Every tool that the client offers, known by name or not."""
+    """Call every tool that the client offers, known by name or not."""
     id = new_session()
     tools.prepare(stage.home)
-    first = stage.send("list", [say(stage.plant("text", new_session(), "listdone"))])
-    stage.planted = [one for one in stage.planted if one.word != "zqlistdone"]
+    listed = new_session()
+
+    def look(step: int, request: Json) -> Reply:
+        """Let the client look for a tool, where it does not name all of them."""
+        names = [tool.get("name") for tool in request.get("tools") or ()]
+        if step or "ToolSearch" not in names:
+            return say(seen)
+        return say(call("ToolSearch", query=stage.plant("tool_call", listed, "toolsearch"), max_results=1))
+
+    seen = stage.plant("text", listed, "listdone")
+    first = stage.send("list", look, session=listed)
     offered = [name for name in first.init.get("tools") or () if name not in tools.ELSEWHERE]
     names = ",".join([*offered, *(name for name in tools.BY_NAME if name not in offered)])
     stage.send("tools", tools.script(stage, id), "--tools", names, session=id, environment=ALL_TOOLS)
 
 
 def parallel(stage: Stage) -> None:
-    """Three calls in one response, one of which fails."""
+    """Make three calls in one response, one of which fails."""
     id = new_session()
     text = stage.plant("text", id, "parallelbefore")
     calls = []
@@ -50,7 +59,7 @@ def parallel(stage: Stage) -> None:
 
 
 def errors(stage: Stage) -> None:
-    """429 and 529 before the answer; 400 for good."""
+    """Answer with 429 and 529 before the answer comes, and with 400 for good."""
     for status in (429, 529):
         id = new_session()
         answer = stage.plant("text", id, f"after{status}")
@@ -65,7 +74,7 @@ def errors(stage: Stage) -> None:
 
 
 def overflow(stage: Stage) -> None:
-    """Output that is too long for a transcript, with a word in its middle."""
+    """Print more than a transcript holds, with a word in its middle."""
     id = new_session()
     stage.plant("tool_result", id, "overflowmiddle")
     middle = OVERFLOW_LINES // 2
@@ -75,7 +84,7 @@ def overflow(stage: Stage) -> None:
 
 
 def agents(stage: Stage) -> None:
-    """An agent that starts an agent, both waited for."""
+    """Start an agent that starts an agent, and wait for both."""
     id = new_session()
     api = stage.api.scripts
     nested = _agent(stage, id, "nested", run_in_background=False)
@@ -89,7 +98,7 @@ def agents(stage: Stage) -> None:
 
 
 def background(stage: Stage) -> None:
-    """An agent in the background, and the notice that it has ended."""
+    """Start an agent in the background; a notice says that it has ended."""
     id = new_session()
     stage.api.scripts["behind"] = [say(stage.plant("text", id, "behindanswer", is_copied=True))]
     started = say(_agent(stage, id, "behind", run_in_background=True))
@@ -99,7 +108,7 @@ def background(stage: Stage) -> None:
 
 
 def fork_agent(stage: Stage) -> None:
-    """An agent that inherits the conversation: its transcript repeats calls of its parent."""
+    """Start an agent that inherits the conversation: its transcript repeats calls of its parent."""
     id = new_session()
     before = call("Bash", command="printf 'zq%s' forkedout", description=stage.plant("tool_call", id, "forkedcall"))
     stage.plant("tool_result", id, "forkedout")
@@ -111,7 +120,7 @@ def fork_agent(stage: Stage) -> None:
 
 
 def workflow(stage: Stage) -> None:
-    """Agents that a workflow starts."""
+    """Let a workflow start an agent."""
     id = new_session()
     prompt = stage.plant("prompt", id, "flowagentprompt", is_copied=True)
     source = (
@@ -129,7 +138,7 @@ def workflow(stage: Stage) -> None:
 
 
 def compaction(stage: Stage) -> None:
-    """A compaction that was asked for, and a prompt after it."""
+    """Compact a session, and send a prompt after that."""
     id = new_session()
     for name in ("early", "later"):
         answer = stage.plant("text", id, f"{name}answer")
@@ -145,7 +154,7 @@ def compaction(stage: Stage) -> None:
 
 
 def fork_session(stage: Stage) -> None:
-    """A session that is resumed as a copy."""
+    """Resume a session as a copy."""
     first, second = new_session(), new_session()
     answer = stage.plant("text", first, "originanswer", is_copied=True)
     stage.send("origin", [say(thinking("before the fork"), answer)], session=first)
@@ -156,7 +165,7 @@ def fork_session(stage: Stage) -> None:
 
 
 def skill(stage: Stage) -> None:
-    """A skill that the model calls, one that is typed, and a command of the project."""
+    """Let the model call a skill, and type a command of the project."""
     directory = stage.home.project / ".claude"
     (directory / "skills" / "ship").mkdir(parents=True)
     body = "---\nname: ship\ndescription: How to ship an order.\n---\n# Shipping\nzqskillbody: pack and label.\n"
@@ -166,7 +175,11 @@ def skill(stage: Stage) -> None:
     id = new_session()
     arguments = stage.plant("tool_call", id, "skillcall")
     stage.plant("command", id, "skillbody")
-    stage.send("skills", [say(call("Skill", skill="ship", args=arguments)), say(stage.plant("text", id, "skillsdone"))], session=id)
+    stage.send(
+        "skills",
+        [say(call("Skill", skill="ship", args=arguments)), say(stage.plant("text", id, "skillsdone"))],
+        session=id,
+    )
     typed = new_session()
     stage.api.scripts["deploys"] = [say(stage.plant("text", typed, "deployanswer"))]
     argument = stage.plant("command", typed, "deployargument", is_copied=True)
@@ -181,7 +194,7 @@ def skill(stage: Stage) -> None:
 
 
 def hooks(stage: Stage) -> None:
-    """Hooks that add context to a prompt and to a call."""
+    """Let hooks add context to a session, a prompt and a call."""
     id = new_session()
     settings = stage.home.directory / "hooks.json"
 
@@ -198,7 +211,7 @@ def hooks(stage: Stage) -> None:
 
 
 def worktree(stage: Stage) -> None:
-    """A worktree that the session moves into and leaves again."""
+    """Move into a worktree and leave it again."""
     id = new_session()
     enter, leave = call("EnterWorktree", name="zqworktreename"), call("ExitWorktree", action="remove")
     stage.plant("tool_call", id, "worktreename", is_copied=True)
@@ -207,10 +220,12 @@ def worktree(stage: Stage) -> None:
 
 
 def _agent(stage: Stage, session: str, name: str, **options: object) -> Json:
-    """Return a call that starts an agent with the script of that name; its task stands in the call and in its transcript."""
+    """Return a call that starts an agent with that script; its task stands in the call and in its transcript."""
     task = stage.plant("tool_call", session, f"{name}task", is_copied=True)
     described = stage.plant("tool_call", session, f"{name}described", is_copied=True)
-    return call("Agent", **{"subagent_type": "general-purpose", **options}, description=described, prompt=f"{task} [[{name}]]")
+    return call(
+        "Agent", **{"subagent_type": "general-purpose", **options}, description=described, prompt=f"{task} [[{name}]]"
+    )
 
 
 def _must_have_played(stage: Stage, script: str) -> None:

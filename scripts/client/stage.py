@@ -63,6 +63,8 @@ class Stage:
     in_terminal: set[str] = field(default_factory=set)
 
     asked: dict[str, Asked] = field(default_factory=dict)
+    # What each of searchkit's tools returned, by its name.
+    answers: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     def plant(self, kind: str, session: str, hint: str, is_copied: bool = False) -> str:
         """Make up a word for one place, and remember what it must be found as."""

@@ -21,8 +21,10 @@ KEY_SECONDS = 0.4
 START_SECONDS = 30.0
 QUIET_SECONDS = 1.0
 END_SECONDS = 10.0
+ECHO_SECONDS = 2.0
+MAX_TRIES = 3
 MAX_SCREEN_BYTES = 400_000
-ENTER, ESCAPE, UP, DOWN = "\r", "\x1b", "\x1b[A", "\x1b[B"
+ENTER, ESCAPE, UP, CLEAR_LINE = "\r", "\x1b", "\x1b[A", "\x15"
 _ESCAPES = re.compile(r"\x1b(\[[0-9;?<>=]*[ -/]*[@-~]|\][^\x07\x1b]*(\x07|\x1b\\)|[PX^_].*?\x1b\\|[@-Z\\-_=>])", re.S)
 
 
@@ -83,7 +85,17 @@ class Terminal:
             time.sleep(KEY_SECONDS)
 
     def enter(self, words: str) -> None:
-        """Type a line and press Enter."""
+        """Type a line and press Enter; what the client did not take in, while it was busy, is typed again."""
+        for _ in range(MAX_TRIES):
+            before = self.mark()
+            self.press(words)
+            ends_at = time.monotonic() + ECHO_SECONDS
+            while time.monotonic() < ends_at:
+                if words.split()[0] in "".join(self.screen(before).split()):
+                    self.press(ENTER)
+                    return
+                time.sleep(0.05)
+            self.press(CLEAR_LINE)
         self.press(words, ENTER)
 
     def settle(self, seconds: float) -> None:

@@ -1,4 +1,4 @@
-"""A call for every tool that a client offers: known tools do something, unknown ones get an input made by their schema."""
+"""Makes a call for every tool that a client offers; tools that are not known get an input made by their schema."""
 
 import json
 from collections.abc import Callable
@@ -58,13 +58,30 @@ def _calls(stage: Stage, session: str, request: Json) -> list[Json]:
         ("Bash", lambda: {"command": "printf 'zq%s' outbash", "description": word("Bash")}, True),
         ("Read", lambda: {"file_path": str(project / "readme-note.txt")}, True),
         ("Read", lambda: {"file_path": str(project / "editable.txt")}, False),
-        ("Edit", lambda: {"file_path": str(project / "editable.txt"), "old_string": "old words", "new_string": word("Edit")}, False),
+        (
+            "Edit",
+            lambda: {"file_path": str(project / "editable.txt"), "old_string": "old words", "new_string": word("Edit")},
+            False,
+        ),
         ("Write", lambda: {"file_path": str(project / "made.txt"), "content": word("Write") + "\n"}, False),
         ("Grep", lambda: {"pattern": f"needle|{word('Grep')}", "path": str(project), "output_mode": "content"}, True),
         ("Glob", lambda: {"pattern": f"**/{{{word('Glob')},*}}.glb", "path": str(project)}, True),
         ("Read", lambda: {"file_path": str(project / "book.ipynb")}, False),
-        ("NotebookEdit", lambda: {"notebook_path": str(project / "book.ipynb"), "new_source": word("NotebookEdit"), "cell_type": "code", "edit_mode": "insert"}, False),
-        ("TodoWrite", lambda: {"todos": [{"content": word("TodoWrite"), "status": "pending", "activeForm": "Doing"}]}, False),
+        (
+            "NotebookEdit",
+            lambda: {
+                "notebook_path": str(project / "book.ipynb"),
+                "new_source": word("NotebookEdit"),
+                "cell_type": "code",
+                "edit_mode": "insert",
+            },
+            False,
+        ),
+        (
+            "TodoWrite",
+            lambda: {"todos": [{"content": word("TodoWrite"), "status": "pending", "activeForm": "Doing"}]},
+            False,
+        ),
         ("TaskCreate", lambda: {"subject": word("TaskCreate"), "description": "A task"}, False),
         ("TaskUpdate", lambda: {"taskId": "1", "status": "in_progress", "description": word("TaskUpdate")}, False),
         ("TaskGet", lambda: {"taskId": "1"}, False),
@@ -75,7 +92,11 @@ def _calls(stage: Stage, session: str, request: Json) -> list[Json]:
         ("CronCreate", lambda: {"cron": "0 0 1 1 *", "prompt": word("CronCreate"), "recurring": False}, False),
         ("CronList", dict, False),
         ("CronDelete", lambda: {"id": word("CronDelete")}, False),
-        ("ScheduleWakeup", lambda: {"delaySeconds": 3600, "reason": word("ScheduleWakeup"), "prompt": "later", "stop": True}, False),
+        (
+            "ScheduleWakeup",
+            lambda: {"delaySeconds": 3600, "reason": word("ScheduleWakeup"), "prompt": "later", "stop": True},
+            False,
+        ),
         ("ReportFindings", lambda: {"level": "low", "findings": []}, False),
         ("Monitor", lambda: {"command": "true", "description": word("Monitor"), "timeout_ms": 1000}, False),
     ]

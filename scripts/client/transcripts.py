@@ -50,6 +50,9 @@ def places(root: Path, words: set[str]) -> dict[str, list[Place]]:
     for path in (root / "projects").rglob("tool-results/*"):
         for word in _words(path.read_text(errors="replace")) & words:
             found[word].append(Place(session=path.parent.parent.name, uuid="", where="file/overflow"))
+    for path in (root / "plans").glob("*.md"):
+        for word in _words(path.read_text(errors="replace")) & words:
+            found[word].append(Place(session="", uuid="", where="file/plan"))
     return found
 
 
@@ -99,6 +102,16 @@ def responses(root: Path) -> dict[str, dict[str, Json]]:
         for name, count in usage.items():
             known[name] = max(count, known.get(name, 0))
     return found
+
+
+def titles(root: Path) -> dict[str, str]:
+    """Return what sessions were called: by a person before by the client, the last of each."""
+    found: dict[str, dict[str, str]] = defaultdict(dict)
+    for path, record in records(root):
+        for kind, name in (("custom-title", "customTitle"), ("ai-title", "aiTitle")):
+            if record.get("type") == kind and isinstance(record.get(name), str):
+                found[session(root, path, record)][kind] = record[name]
+    return {id: called.get("custom-title") or called["ai-title"] for id, called in found.items()}
 
 
 def _words(text: str) -> set[str]:

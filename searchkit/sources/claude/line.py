@@ -148,7 +148,7 @@ _DECODE = msgspec.json.Decoder(Envelope).decode
 _DECODE_PROGRESS = msgspec.json.Decoder(ProgressHead).decode
 _KEYS = dict(zip(Envelope.__struct_fields__, Envelope.__struct_encode_fields__, strict=True))
 _RAW = frozenset({"origin", "forked_from", "tool_use_result", "attachment", "data"})
-_IDS = frozenset({"uuid", "parent_uuid", "logical_parent_uuid", "session_id", "agent_id", "request_session"}) | frozenset(
-    {"source_tool_assistant", "source_tool_use", "parent_tool_use", "tool_use"}
-)
+_IDS = frozenset(
+    {"uuid", "parent_uuid", "logical_parent_uuid", "session_id", "agent_id", "request_session"}
+) | frozenset({"source_tool_assistant", "source_tool_use", "parent_tool_use", "tool_use"})
 _FLAGS = frozenset({"is_sidechain", "is_meta", "is_compact_summary", "is_api_error_message", "holds_persons_words"})
