@@ -1,12 +1,14 @@
 """The scenarios that run without a terminal: prompts that are sent with `-p`."""
 
 import json
+import os
 from collections.abc import Callable
 
 from client import tools
-from client.api import Json, Reply, call, say, thinking
+from client.api import Json, Reply, call, results, say, thinking
 from client.home import new_session
 from client.stage import CannotPlay, Stage, WentWrong
+from client.transcripts import records
 
 OVERFLOW_LINES = 12_000
 FORK_AGENTS = {"CLAUDE_CODE_FORK_SUBAGENT": "1"}
@@ -219,6 +221,40 @@ def worktree(stage: Stage) -> None:
     stage.send("worktree", [say(enter), say(leave), say(done)], session=id, environment=ALL_TOOLS)
 
 
+def instructions(stage: Stage) -> None:
+    """Work in a project that has instructions of its own."""
+    id = new_session()
+    file = stage.home.project / "CLAUDE.md"
+    file.write_text("# Shop\nzqinstructed: mind the prices.\n")
+    try:
+        stage.send("instructions", [say(stage.plant("text", id, "instructionsdone"))], session=id)
+    finally:
+        file.unlink()
+    # Older clients send them without writing them down.
+    if any((record.get("attachment") or {}).get("type") == "instructions" for _, record in records(stage.home.root)):
+        stage.plant("attachment", id, "instructed")
+
+
+def environment(stage: Stage) -> None:
+    """Look at the variables that reach the client's tools: none of the machine's own."""
+    id = new_session()
+    seen: list[str] = []
+
+    def script(step: int, request: Json) -> Reply:
+        seen.extend(str(one.get("content")) for one in results(request))
+        return say(done) if step else say(call("Bash", command="env | cut -d= -f1", description="List variables"))
+
+    done = stage.plant("text", id, "environmentdone")
+    stage.send("environment", script, session=id)
+    names = set("\n".join(seen).split())
+    if "HOME" not in names:
+        raise WentWrong(f"the variables were not listed: {seen}")
+    # Those that a shell sets for itself, and those that the client was given.
+    own = {"PWD", "OLDPWD", "SHLVL", "_", *stage.home.environment}
+    if leaked := sorted((names & os.environ.keys()) - own):
+        raise WentWrong(f"variables of the machine reach the client: {', '.join(leaked)}")
+
+
 def _agent(stage: Stage, session: str, name: str, **options: object) -> Json:
     """Return a call that starts an agent with that script; its task stands in the call and in its transcript."""
     task = stage.plant("tool_call", session, f"{name}task", is_copied=True)
@@ -249,4 +285,6 @@ ALL: dict[str, Scenario] = {
     "skills and commands": skill,
     "hooks": hooks,
     "worktree": worktree,
+    "instructions": instructions,
+    "environment": environment,
 }

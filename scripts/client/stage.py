@@ -74,6 +74,10 @@ class Stage:
         self.planted.append(Planted(word=word, kind=kind, session=session, is_copied=is_copied))
         return word
 
+    def session_of(self, word: str) -> str | None:
+        """Return the session that a word was planted in."""
+        return next((one.session for one in self.planted if one.word == word), None)
+
     def note(self, session: str, result: dict[str, Any], is_resumed: bool = False) -> None:
         """Remember what the client said at the end of a run."""
         self.results[session] = result

@@ -54,6 +54,9 @@ def _calls(stage: Stage, session: str, request: Json) -> list[Json]:
     def out(tool: str) -> None:
         stage.plant("tool_result", session, f"out{tool.lower()}")
 
+    def todo() -> str:
+        return stage.plant("todo", session, "tasktodo", is_copied=True)
+
     known: list[tuple[str, Callable[[], Json], bool]] = [
         ("Bash", lambda: {"command": "printf 'zq%s' outbash", "description": word("Bash")}, True),
         ("Read", lambda: {"file_path": str(project / "readme-note.txt")}, True),
@@ -82,8 +85,8 @@ def _calls(stage: Stage, session: str, request: Json) -> list[Json]:
             lambda: {"todos": [{"content": word("TodoWrite"), "status": "pending", "activeForm": "Doing"}]},
             False,
         ),
-        ("TaskCreate", lambda: {"subject": word("TaskCreate"), "description": "A task"}, False),
-        ("TaskUpdate", lambda: {"taskId": "1", "status": "in_progress", "description": word("TaskUpdate")}, False),
+        ("TaskCreate", lambda: {"subject": word("TaskCreate"), "description": todo()}, False),
+        ("TaskUpdate", lambda: {"taskId": "1", "status": "in_progress", "activeForm": word("TaskUpdate")}, False),
         ("TaskGet", lambda: {"taskId": "1"}, False),
         ("TaskList", dict, False),
         # Refused by the settings, so that nothing leaves the machine.

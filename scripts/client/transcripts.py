@@ -50,6 +50,9 @@ def places(root: Path, words: set[str]) -> dict[str, list[Place]]:
     for path in (root / "projects").rglob("tool-results/*"):
         for word in _words(path.read_text(errors="replace")) & words:
             found[word].append(Place(session=path.parent.parent.name, uuid="", where="file/overflow"))
+    for path in (root / "tasks").glob("*/*.json"):
+        for word in _words(path.read_text(errors="replace")) & words:
+            found[word].append(Place(session=path.parent.name, uuid="", where="file/task"))
     for path in (root / "plans").glob("*.md"):
         for word in _words(path.read_text(errors="replace")) & words:
             found[word].append(Place(session="", uuid="", where="file/plan"))
