@@ -61,8 +61,35 @@ def words(report: Report, stage: Stage, product: Product) -> None:
     kinds = sorted({one.kind for one in planted.values()})
     for kind in kinds:
         chosen = [one for one in planted.values() if one.kind == kind and _held(one, on_disk)]
-        faults = [fault for one in chosen for fault in _faults(one, on_disk[one.word], found.get(one.word, []))]
+        faults = [fault for one in chosen for fault in faults_of(one, on_disk[one.word], found.get(one.word, []))]
         report.check(f"{len(chosen)} words of kind {kind} are found with their session and uuid", faults)
+
+
+def faults_of(one: Planted, held: list[Place], hits: list[dict[str, Any]]) -> list[str]:
+    """Say what is wrong with the answer to a planted word, by where it stands in the transcripts."""
+    wanted = [place for place in held if place.where in WHERE[one.kind] and place.session == one.session]
+    uuids = {place.uuid for place in wanted if place.uuid and place.where not in LISTED}
+    right = [
+        hit
+        for hit in hits
+        if hit["kind"] == one.kind and (hit["session"] or "") == one.session and (not uuids or hit["uuid"] in uuids)
+    ]
+    seen = [f"{hit['kind']} {hit['uuid'][:8]} in {(hit['session'] or 'no session')[:10]}" for hit in hits]
+    if not right:
+        places = "/".join(sorted(id[:8] for id in uuids))
+        return [f"{one.word} must be {one.kind} {places} in {one.session[:8]}, found: {seen}"]
+    faults = []
+    if len(right) > max(1, len(uuids)):
+        faults.append(f"{one.word} is found {len(right)} times as {one.kind}: {seen}")
+    # What an agent was told to do is a prompt, too, but in the agent's own transcript.
+    wrong = [hit for hit in hits if hit["kind"] == "prompt" and one.kind != "prompt" and not hit["agent"]]
+    if wrong:
+        faults.append(f"{one.word} ({one.kind}) is told as typed by a person: {seen}")
+    known = {place.uuid for place in held}
+    strange = [f"{hit['kind']} {hit['uuid']}" for hit in hits if hit["kind"] in SPOKEN and hit["uuid"] not in known]
+    if strange:
+        faults.append(f"{one.word} is found in records that do not hold it: {strange}")
+    return faults
 
 
 def counts(report: Report, stage: Stage, product: Product) -> None:
@@ -151,7 +178,7 @@ def plugin(report: Report, stage: Stage, product: Product, root: Path) -> None:
     )
 
 
-def answers(report: Report, stage: Stage, product: Product) -> None:
+def answers(report: Report, stage: Stage) -> None:
     """Check what searchkit's tools returned, and that the session that asked was left out."""
     for name in ("search", "context", "show", "sessions", "files", "fixes"):
         result = stage.answers.get(name)
@@ -255,32 +282,6 @@ def _held(one: Planted, on_disk: dict[str, list[Place]]) -> list[Place]:
     """Return where a word stands as what it was planted as."""
     held = on_disk.get(one.word, [])
     return [place for place in held if place.where in WHERE[one.kind] and place.session == one.session]
-
-
-def _faults(one: Planted, held: list[Place], hits: list[dict[str, Any]]) -> list[str]:
-    wanted = [place for place in held if place.where in WHERE[one.kind] and place.session == one.session]
-    uuids = {place.uuid for place in wanted if place.uuid and place.where not in LISTED}
-    right = [
-        hit
-        for hit in hits
-        if hit["kind"] == one.kind and (hit["session"] or "") == one.session and (not uuids or hit["uuid"] in uuids)
-    ]
-    seen = [f"{hit['kind']} {hit['uuid'][:8]} in {(hit['session'] or 'no session')[:10]}" for hit in hits]
-    if not right:
-        places = "/".join(sorted(id[:8] for id in uuids))
-        return [f"{one.word} must be {one.kind} {places} in {one.session[:8]}, found: {seen}"]
-    faults = []
-    if len(right) > max(1, len(uuids)):
-        faults.append(f"{one.word} is found {len(right)} times as {one.kind}: {seen}")
-    # What an agent was told to do is a prompt, too, but in the agent's own transcript.
-    wrong = [hit for hit in hits if hit["kind"] == "prompt" and one.kind != "prompt" and not hit["agent"]]
-    if wrong:
-        faults.append(f"{one.word} ({one.kind}) is told as typed by a person: {seen}")
-    known = {place.uuid for place in held}
-    strange = [f"{hit['kind']} {hit['uuid']}" for hit in hits if hit["kind"] in SPOKEN and hit["uuid"] not in known]
-    if strange:
-        faults.append(f"{one.word} is found in records that do not hold it: {strange}")
-    return faults
 
 
 def _told(stage: Stage, id: str, name: str, sent: list[Sent]) -> list[str]:
