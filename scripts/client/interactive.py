@@ -118,6 +118,30 @@ def asking(stage: Stage) -> None:
         screen.leave()
 
 
+def asking_agent(stage: Stage) -> None:
+    """Ask over MCP from an agent: the session that it works for is left out."""
+    id = new_session()
+    got: list[Json] = []
+    task = call(
+        "Agent", subagent_type="general-purpose", description="Ask", prompt="[[agentasks]]", run_in_background=False
+    )
+    stage.api.scripts["agentasks"] = _asking(got)
+    stage.send("asker", [say(task), say(stage.plant("text", id, "askerdone"))], session=id, said=SHARED)
+    stage.asked["from an agent"] = Asked(session=id, result=got[-1] if got else {})
+
+
+def fork(stage: Stage) -> None:
+    """Resume a session as a copy in a terminal."""
+    original, id = stage.session_of("zqtypedprompt"), new_session()
+    if original is None:
+        raise CannotPlay("there is no session that was played in a terminal")
+    stage.in_terminal.add(id)
+    stage.forks[id] = original
+    with Terminal(stage.home, ["--resume", original, "--fork-session", "--session-id", id]) as screen:
+        _type(stage, screen, "onward", [say(stage.plant("text", id, "onwardanswer"))], id)
+        screen.leave()
+
+
 def tools(stage: Stage) -> None:
     """Call every tool that searchkit offers over MCP."""
     id = new_session()
@@ -146,16 +170,7 @@ def tools(stage: Stage) -> None:
 
 def _ask(stage: Stage, screen: Terminal, mark: str, session: str | None) -> Asked:
     got: list[Json] = []
-
-    def script(step: int, request: Json) -> Reply:
-        got.extend(results(request))
-        names = [tool["name"] for tool in request.get("tools") or () if SEARCH.fullmatch(tool.get("name", ""))]
-        if step or not names:
-            return say("Asked." if names else "There is no tool to ask with.")
-        return say(call(names[0], query=SHARED, mode="keyword", limit=20))
-
-    stage.api.scripts[mark] = script
-    # The client writes its transcript in the background; the session itself must be in the index when it asks.
+    stage.api.scripts[mark] = _asking(got)
     screen.enter(f"{SHARED} in {mark} [[{mark}]]")
     if not wait_until(lambda: stage.api.reached(mark, 1), ANSWER_SECONDS):
         raise WentWrong(f"[[{mark}]] was not answered; the screen ends with {screen.screen()[-300:]!r}")
@@ -164,6 +179,19 @@ def _ask(stage: Stage, screen: Terminal, mark: str, session: str | None) -> Aske
     stage.in_terminal.add(id)
     stage.prompts[id] += 1
     return Asked(session=id, result=got[-1] if got else {})
+
+
+def _asking(got: list[Json]) -> Callable[[int, Json], Reply]:
+    """Return a script that searches for the shared word and keeps what comes back."""
+
+    def script(step: int, request: Json) -> Reply:
+        got.extend(results(request))
+        names = [tool["name"] for tool in request.get("tools") or () if SEARCH.fullmatch(tool.get("name", ""))]
+        if step or not names:
+            return say("Asked." if names else "There is no tool to ask with.")
+        return say(call(names[0], query=SHARED, mode="keyword", limit=20))
+
+    return script
 
 
 def _queue(stage: Stage, screen: Terminal, id: str) -> None:
@@ -201,5 +229,7 @@ ALL: dict[str, Callable[[Stage], None]] = {
     "terminal with a queued prompt and a rename": terminal,
     "rewind": rewind,
     "plan and question": plan,
+    "fork in a terminal": fork,
     "asking over MCP, /clear and /branch": asking,
+    "asking over MCP from an agent": asking_agent,
 }
