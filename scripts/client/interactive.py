@@ -25,9 +25,8 @@ PLAN_FILE = re.compile(r"(/\S+/plans/[\w.-]+\.md)")
 def terminal(stage: Stage) -> None:
     """Type prompts, one of them while a tool runs, and rename the session."""
     id = new_session()
-    stage.in_terminal.add(id)
     with Terminal(stage.home, ["--session-id", id]) as screen:
-        _type(stage, screen, "typed", [say(stage.plant("text", id, "typedanswer", is_copied=True))], id)
+        _type(stage, screen, "typed", [say(stage.plant("text", id, "typedanswer"))], id)
         _queue(stage, screen, id)
         renamed = stage.plant("title", id, "renamed")
         screen.enter(f"/rename {renamed} by hand")
@@ -39,7 +38,6 @@ def terminal(stage: Stage) -> None:
 def rewind(stage: Stage) -> None:
     """Take a prompt back with Escape, and type another one in its place."""
     id = new_session()
-    stage.in_terminal.add(id)
     with Terminal(stage.home, ["--session-id", id]) as screen:
         _type(stage, screen, "kept", [say(stage.plant("text", id, "keptanswer"))], id)
         _type(stage, screen, "undone", [say(stage.plant("text", id, "undoneanswer"))], id)
@@ -62,10 +60,9 @@ def rewind(stage: Stage) -> None:
 def plan(stage: Stage) -> None:
     """Answer a question, let a plan be written to its file, and approve it."""
     id = new_session()
-    stage.in_terminal.add(id)
     # The file of a plan names no session.
     body, done = stage.plant("plan", "", "planbody"), stage.plant("text", id, "plandone")
-    question = stage.plant("tool_call", id, "question", is_copied=True)
+    question = stage.plant("tool_call", id, "question")
 
     def script(step: int, request: Json) -> Reply:
         if step == 0:
@@ -81,7 +78,7 @@ def plan(stage: Stage) -> None:
 
     with Terminal(stage.home, ["--session-id", id, "--permission-mode", "plan"]) as screen:
         stage.api.scripts["plan"] = script
-        word = stage.plant("prompt", id, "planprompt", is_copied=True)
+        word = stage.plant("prompt", id, "planprompt")
         stage.prompts[id] += 1
         screen.enter(f"{word} typed [[plan]]")
         # Each Enter takes the first choice of what is on the screen: an answer, the file, the plan.
@@ -100,7 +97,6 @@ def plan(stage: Stage) -> None:
 def asking(stage: Stage) -> None:
     """Ask searchkit over MCP from a session, after /clear, and after /branch: who asks is left out each time."""
     id = new_session()
-    stage.in_terminal.add(id)
     with Terminal(stage.home, ["--session-id", id]) as screen:
         stage.asked["at first"] = _ask(stage, screen, "askfirst", id)
         screen.enter("/clear")
@@ -135,7 +131,6 @@ def fork(stage: Stage) -> None:
     original, id = stage.session_of("zqtypedprompt"), new_session()
     if original is None:
         raise CannotPlay("there is no session that was played in a terminal")
-    stage.in_terminal.add(id)
     stage.forks[id] = original
     with Terminal(stage.home, ["--resume", original, "--fork-session", "--session-id", id]) as screen:
         _type(stage, screen, "onward", [say(stage.plant("text", id, "onwardanswer"))], id)
@@ -176,7 +171,6 @@ def _ask(stage: Stage, screen: Terminal, mark: str, session: str | None) -> Aske
         raise WentWrong(f"[[{mark}]] was not answered; the screen ends with {screen.screen()[-300:]!r}")
     screen.settle(SETTLE_SECONDS)
     id = session or stage.api.session_of(mark) or ""
-    stage.in_terminal.add(id)
     stage.prompts[id] += 1
     return Asked(session=id, result=got[-1] if got else {})
 
@@ -200,12 +194,12 @@ def _queue(stage: Stage, screen: Terminal, id: str) -> None:
     stage.plant("tool_result", id, "slowout")
     words = [say(stage.plant("text", id, f"slow{name}")) for name in ("answer",)]
     stage.api.scripts["slow"] = [say(call("Bash", command=SLOW_COMMAND, description=described)), *words]
-    word = stage.plant("prompt", id, "slowprompt", is_copied=True)
+    word = stage.plant("prompt", id, "slowprompt")
     stage.prompts[id] += 2
     screen.enter(f"{word} typed [[slow]]")
     if not wait_until(lambda: stage.api.reached("slow", 0), ANSWER_SECONDS):
         raise WentWrong("[[slow]] was not asked for")
-    queued = stage.plant("prompt", id, "queued", is_copied=True)
+    queued = stage.plant("prompt", id, "queued")
     screen.enter(f"{queued} while it runs")
     if not wait_until(lambda: stage.api.reached("slow", 1), ANSWER_SECONDS):
         raise WentWrong("[[slow]] was not answered")
@@ -215,7 +209,7 @@ def _queue(stage: Stage, screen: Terminal, id: str) -> None:
 def _type(stage: Stage, screen: Terminal, mark: str, script: list[Reply], id: str) -> None:
     """Type a prompt, and wait until the last step of its script was sent."""
     stage.api.scripts[mark] = script
-    word = stage.plant("prompt", id, f"{mark}prompt", is_copied=True)
+    word = stage.plant("prompt", id, f"{mark}prompt")
     stage.prompts[id] += 1
     screen.enter(f"{word} typed [[{mark}]]")
     if not wait_until(lambda: stage.api.reached(mark, len(script) - 1), ANSWER_SECONDS):

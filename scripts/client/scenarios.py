@@ -93,8 +93,8 @@ def agents(stage: Stage) -> None:
     outer = _agent(stage, id, "outer", run_in_background=False)
     output = call("Bash", command="printf 'zq%s' nestedout", description=stage.plant("tool_call", id, "nestedcall"))
     stage.plant("tool_result", id, "nestedout")
-    api["outer"] = [say(nested), say(stage.plant("text", id, "outeranswer", is_copied=True))]
-    api["nested"] = [say(output), say(stage.plant("text", id, "nestedanswer", is_copied=True))]
+    api["outer"] = [say(nested), say(stage.plant("text", id, "outeranswer"))]
+    api["nested"] = [say(output), say(stage.plant("text", id, "nestedanswer"))]
     stage.send("agents", [say(outer), say(stage.plant("text", id, "agentsdone"))], session=id)
     _must_have_played(stage, "nested")
 
@@ -102,7 +102,7 @@ def agents(stage: Stage) -> None:
 def background(stage: Stage) -> None:
     """Start an agent in the background; a notice says that it has ended."""
     id = new_session()
-    stage.api.scripts["behind"] = [say(stage.plant("text", id, "behindanswer", is_copied=True))]
+    stage.api.scripts["behind"] = [say(stage.plant("text", id, "behindanswer"))]
     started = say(_agent(stage, id, "behind", run_in_background=True))
     words = [say(stage.plant("text", id, f"background{name}")) for name in ("started", "told")]
     stage.send("background", [started, *words], session=id)
@@ -114,7 +114,7 @@ def fork_agent(stage: Stage) -> None:
     id = new_session()
     before = call("Bash", command="printf 'zq%s' forkedout", description=stage.plant("tool_call", id, "forkedcall"))
     stage.plant("tool_result", id, "forkedout")
-    stage.api.scripts["inherits"] = [say(stage.plant("text", id, "inheritsanswer", is_copied=True))]
+    stage.api.scripts["inherits"] = [say(stage.plant("text", id, "inheritsanswer"))]
     fork = _agent(stage, id, "inherits", subagent_type="fork")
     words = [say(stage.plant("text", id, f"fork{name}")) for name in ("started", "told")]
     stage.send("forks", [say(before), say(fork), *words], session=id, environment=FORK_AGENTS)
@@ -124,13 +124,13 @@ def fork_agent(stage: Stage) -> None:
 def workflow(stage: Stage) -> None:
     """Let a workflow start an agent."""
     id = new_session()
-    prompt = stage.plant("prompt", id, "flowagentprompt", is_copied=True)
+    prompt = stage.plant("prompt", id, "flowagentprompt")
     source = (
         "export const meta = {name: 'count', description: 'counts', phases: []}\n"
         f"const found = await agent('{prompt} [[flowagent]]', {{label: 'one'}})\n"
         "return found\n"
     )
-    stage.api.scripts["flowagent"] = [say(stage.plant("text", id, "flowagentanswer", is_copied=True))]
+    stage.api.scripts["flowagent"] = [say(stage.plant("text", id, "flowagentanswer"))]
     words = [say(stage.plant("text", id, f"flow{name}")) for name in ("started", "told")]
     ran = stage.send("flow", [say(call("Workflow", script=source)), *words], session=id)
     if "Workflow" not in (ran.init.get("tools") or ()):
@@ -158,7 +158,7 @@ def compaction(stage: Stage) -> None:
 def fork_session(stage: Stage) -> None:
     """Resume a session as a copy."""
     first, second = new_session(), new_session()
-    answer = stage.plant("text", first, "originanswer", is_copied=True)
+    answer = stage.plant("text", first, "originanswer")
     stage.send("origin", [say(thinking("before the fork"), answer)], session=first)
     stage.fork(first, second)
     words = stage.plant("text", second, "copyanswer")
@@ -184,7 +184,7 @@ def skill(stage: Stage) -> None:
     )
     typed = new_session()
     stage.api.scripts["deploys"] = [say(stage.plant("text", typed, "deployanswer"))]
-    argument = stage.plant("command", typed, "deployargument", is_copied=True)
+    argument = stage.plant("command", typed, "deployargument")
     stage.plant("command", typed, "commandbody")
     # A command is typed, but it is no prompt.
     stage.prompts[typed] = 0
@@ -216,7 +216,7 @@ def worktree(stage: Stage) -> None:
     """Move into a worktree and leave it again."""
     id = new_session()
     enter, leave = call("EnterWorktree", name="zqworktreename"), call("ExitWorktree", action="remove")
-    stage.plant("tool_call", id, "worktreename", is_copied=True)
+    stage.plant("tool_call", id, "worktreename")
     done = stage.plant("text", id, "worktreedone")
     stage.send("worktree", [say(enter), say(leave), say(done)], session=id, environment=ALL_TOOLS)
 
@@ -257,8 +257,8 @@ def environment(stage: Stage) -> None:
 
 def _agent(stage: Stage, session: str, name: str, **options: object) -> Json:
     """Return a call that starts an agent with that script; its task stands in the call and in its transcript."""
-    task = stage.plant("tool_call", session, f"{name}task", is_copied=True)
-    described = stage.plant("tool_call", session, f"{name}described", is_copied=True)
+    task = stage.plant("tool_call", session, f"{name}task")
+    described = stage.plant("tool_call", session, f"{name}described")
     return call(
         "Agent", **{"subagent_type": "general-purpose", **options}, description=described, prompt=f"{task} [[{name}]]"
     )

@@ -27,8 +27,6 @@ class Planted:
     word: str
     kind: str
     session: str
-    # Its record may be copied into other sessions, or into the transcript of an agent.
-    is_copied: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,19 +57,17 @@ class Stage:
     # After how many runs of the original.
     forked_after: dict[str, int] = field(default_factory=dict)
     tools: set[str] = field(default_factory=set)
-    # Sessions that were played in a terminal: the client tells no figures of these.
-    in_terminal: set[str] = field(default_factory=set)
-
+    # What those were told who asked over MCP, by when they asked.
     asked: dict[str, Asked] = field(default_factory=dict)
     # What each of searchkit's tools returned, by its name.
     answers: dict[str, dict[str, Any]] = field(default_factory=dict)
 
-    def plant(self, kind: str, session: str, hint: str, is_copied: bool = False) -> str:
+    def plant(self, kind: str, session: str, hint: str) -> str:
         """Make up a word for one place, and remember what it must be found as."""
         word = f"zq{hint}"
         if any(one.word == word for one in self.planted):
             raise ValueError(f"{word} was planted before")
-        self.planted.append(Planted(word=word, kind=kind, session=session, is_copied=is_copied))
+        self.planted.append(Planted(word=word, kind=kind, session=session))
         return word
 
     def session_of(self, word: str) -> str | None:
@@ -106,7 +102,7 @@ class Stage:
         """Send a prompt with a mark and a planted word; fails unless the client ends well."""
         id = session or new_session()
         is_new = not any(option in options for option in ("--resume", "--fork-session"))
-        word = self.plant("prompt", id, f"{mark}prompt", is_copied=True)
+        word = self.plant("prompt", id, f"{mark}prompt")
         self.api.scripts[mark] = script
         self.prompts[id] += 1
         words = f"{word} {said or 'please'} [[{mark}]]"

@@ -55,7 +55,7 @@ def _calls(stage: Stage, session: str, request: Json) -> list[Json]:
         stage.plant("tool_result", session, f"out{tool.lower()}")
 
     def todo() -> str:
-        return stage.plant("todo", session, "tasktodo", is_copied=True)
+        return stage.plant("todo", session, "tasktodo")
 
     known: list[tuple[str, Callable[[], Json], bool]] = [
         ("Bash", lambda: {"command": "printf 'zq%s' outbash", "description": word("Bash")}, True),
