@@ -6,6 +6,7 @@ import platform
 import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 PACKAGE = "@anthropic-ai/claude-code"
@@ -16,6 +17,10 @@ ASK_SECONDS = 60
 
 class NotInstalled(Exception):
     """Claude Code cannot be installed here; the message says why."""
+
+
+class NoSuchVersion(Exception):
+    """npm was reached, and does not offer that version."""
 
 
 def cache() -> Path:
@@ -41,15 +46,24 @@ def install(version: str) -> Path:
     """Return the path of Claude Code's binary of that version; installs it where it is not in the cache."""
     place = cache() / version
     if (binary := _binary(place)) is None:
-        place.mkdir(parents=True, exist_ok=True)
+        cache().mkdir(parents=True, exist_ok=True)
         # The version is pinned: npm steps back to an older release where Node is old, and the binary needs no Node.
         wanted = f"{PACKAGE}@{version}"
         options = ["--no-audit", "--no-fund", "--ignore-scripts", "--no-save", "--force"]
-        _npm(["install", *options, "--prefix", str(place), wanted], INSTALL_SECONDS)
+        # Beside its place, so that an installation that was cut off is not taken for a whole one.
+        with tempfile.TemporaryDirectory(prefix=f".{version}-", dir=cache()) as beside:
+            _npm(["install", *options, "--prefix", beside, wanted], INSTALL_SECONDS)
+            shutil.rmtree(place, ignore_errors=True)
+            (Path(beside) / "node_modules").rename(_made(place) / "node_modules")
         binary = _binary(place)
     if binary is None:
         raise NotInstalled(f"{PACKAGE}@{version} has no binary for {sys.platform} {platform.machine()}")
     return binary
+
+
+def _made(place: Path) -> Path:
+    place.mkdir(parents=True, exist_ok=True)
+    return place
 
 
 def _binary(place: Path) -> Path | None:
@@ -67,5 +81,7 @@ def _npm(arguments: list[str], seconds: int) -> str:
         raise NotInstalled(f"npm {arguments[0]} did not end within {seconds} s") from None
     if done.returncode:
         complaint = [line for line in done.stderr.splitlines() if line.startswith("npm error")] or ["no message"]
+        if "ETARGET" in complaint[0]:
+            raise NoSuchVersion(f"npm does not offer {arguments[-1]}")
         raise NotInstalled(f"npm {arguments[0]} failed: {complaint[0]}")
     return done.stdout

@@ -39,6 +39,9 @@ def main() -> int:
     except install.NotInstalled as cause:
         report.skip("client-test", str(cause))
         return report.end()
+    except install.NoSuchVersion as fault:
+        report.check("client-test", [str(fault)])
+        return report.end()
     print(f"Claude Code {version}")
     with tempfile.TemporaryDirectory(prefix="searchkit-client-") as scratch:
         directory = arguments.keep.absolute() if arguments.keep else Path(scratch) / "home"
