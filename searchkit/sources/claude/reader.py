@@ -17,7 +17,7 @@ from searchkit.sources.claude.json_values import count, identity, mapping, milli
 from searchkit.sources.claude.layout import COPY_AGENTS, SUGGESTION_AGENT, is_home_of
 from searchkit.sources.claude.line import Envelope, Message, ProgressHead, open_envelope, progress_head, unpack
 from searchkit.sources.claude.messages import PERSISTED, assistant_blocks, touches, user_blocks
-from searchkit.sources.claude.tags import classify, fork_directive
+from searchkit.sources.claude.tags import MACHINE_ORIGINS, classify, fork_directive
 from searchkit.sources.jsonl import OVERLONG, decode
 from searchkit.sources.salvage import describe, gaps, whole_objects
 from searchkit.types import (
@@ -68,6 +68,10 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     # The last message, and the time of the last line that has one: what a client counted so far has neither.
     message: str | None = None
     time: int | None = None
+    # Whether a record with a uuid was read, and what the lines before the first one say of copies; see `_is_copied`.
+    is_begun: bool = False
+    opened: int | None = None
+    first_own: str | None = None
 
 
 class Reader:
@@ -83,6 +87,8 @@ class Reader:
         self._is_inheriting = memory.is_inheriting
         self._message = memory.message
         self._time = memory.time
+        self._is_begun = memory.is_begun
+        self._opened, self._first_own = memory.opened, memory.first_own
         self._running: dict[str, tuple[int, msgspec.Raw]] = {}
         is_copy_agent = (origin.agent or "").startswith(COPY_AGENTS)
         self._standing = Standing.COPY if is_copy_agent else Standing.ORIGINAL
@@ -116,6 +122,9 @@ class Reader:
             is_inheriting=self._is_inheriting,
             message=self._message,
             time=self._time,
+            is_begun=self._is_begun,
+            opened=self._opened,
+            first_own=self._first_own,
         )
 
     def read(self, lines: Iterable[tuple[int, bytes]]) -> None:
@@ -194,6 +203,8 @@ class Reader:
                 blocks = list(events.event_blocks(record_type, data))
                 standing = _STANDINGS.get(record_type, standing)
                 self._is_inheriting |= record_type == "fork-context-ref" and self._origin.agent is not None
+                if not self._is_begun:
+                    self._open(record_type, envelope, data)
                 if session is not None:
                     self._tell(number, record_type, session, agent, data)
                 if record_type not in _KNOWN and self._unknown < MOST_NOTED:
@@ -246,12 +257,36 @@ class Reader:
                 standing=standing,
                 is_link=uuid is not None,
                 is_sidechain=envelope.is_sidechain is True,
-                is_forked=bool(envelope.forked_from),
+                is_forked=uuid is not None and self._is_copied(envelope, uuid),
                 is_boundary=envelope.subtype == "compact_boundary",
                 blocks=blocks,
                 touches=touched,
             )
         )
+
+    def _open(self, record_type: str, envelope: Envelope, data: dict[str, object]) -> None:
+        """Note what the lines before the first message say of when the session itself began."""
+        if record_type == "queue-operation" and self._opened is None:
+            self._opened = milliseconds(envelope.timestamp)
+        elif record_type == "file-history-snapshot":
+            self._first_own = identity(data.get("messageId"))
+
+    def _is_copied(self, envelope: Envelope, uuid: str) -> bool:
+        """Whether a fork brought a record along from its original.
+
+        `/branch` says so in each record. `--fork-session` copies records under their uuids and says nothing, but what
+        the fork itself was asked first stands before them: by its time in the queue, or as the last of the snapshots.
+        """
+        self._is_begun = True
+        if envelope.forked_from or _asked_elsewhere(envelope):
+            return True
+        if uuid == self._first_own:
+            self._first_own = None
+        time = milliseconds(envelope.timestamp)
+        is_older = self._opened is not None and time is not None and time < self._opened
+        if not is_older and envelope.type in ("user", "assistant"):
+            self._opened = None
+        return is_older or self._first_own is not None
 
     def _assistant(self, envelope: Envelope, message: Message, touched: list[Touch]) -> list[Block]:
         content = envelope.message if isinstance(envelope.message, str) else message.content
@@ -391,6 +426,8 @@ class Reader:
             self._fact(session, agent, "slug", envelope.slug)
         if envelope.forked_from:
             self._fact(session, agent, "forked-from", identity(unpack(envelope.forked_from).get("sessionId")))
+        elif agent is None and _asked_elsewhere(envelope):
+            self._fact(session, agent, "forked-from", envelope.request_session)
 
     def _tell(self, number: int, record_type: str, session: str, agent: str | None, data: dict[str, object]) -> None:
         """Gather what a record that is no message tells of its session."""
@@ -463,8 +500,15 @@ def _is_persons(envelope: Envelope, origin: str | None) -> bool | None:
     """Say whether a person typed the words of a record, as far as it says so itself; None where it does not."""
     if envelope.holds_persons_words is True or origin == "human":
         return True
+    if origin in MACHINE_ORIGINS:
+        # Until 2.1.197 the notice that an agent has ended has the source of the prompt that started it.
+        return False
     source = envelope.prompt_source or envelope.turn_origin
     return None if source is None else source in _BY_PERSONS
+
+
+def _asked_elsewhere(envelope: Envelope) -> bool:
+    return envelope.request_session not in (None, envelope.session_id)
 
 
 def _is_record(envelope: Envelope) -> bool:
