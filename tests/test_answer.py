@@ -12,9 +12,9 @@ from msgspec import to_builtins
 
 from searchkit import Engine
 from searchkit.render import search
-from searchkit.render.excerpt import marked
+from searchkit.render.lines import columns, cut, wrapped
+from searchkit.render.search import marked
 from searchkit.render.wire import search as wire
-from searchkit.render.wrapped import columns, cut, wrapped
 from searchkit.search.types import Passage
 from tests.answers import OTHER, SESSION
 from tests.probe import searched

@@ -5,7 +5,7 @@ import time
 import pytest
 
 from searchkit.query.types import Condition, Filter
-from searchkit.render.unlisted import unknown_values
+from searchkit.render.no_results import unknown_values
 from tests.running import Run
 from tests.transcript import Home
 

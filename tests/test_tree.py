@@ -8,10 +8,10 @@ import pytest
 
 from searchkit.conversation.types import Agent, Outline, Strand, Turn, Work
 from searchkit.render import tree
-from searchkit.render.screen import Screen
+from searchkit.render.lines import columns
+from searchkit.render.terminal import Screen
 from searchkit.render.wire.base import encode
 from searchkit.render.wire.outline import outline
-from searchkit.render.wrapped import columns
 from searchkit.types import Session
 from tests.running import Run
 from tests.transcript import Home

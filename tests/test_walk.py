@@ -25,7 +25,7 @@ from searchkit.server.parameters import Parameter, parameters, parse
 from searchkit.server.routes import ADDRESSES, Address
 from searchkit.server.run_command import run as run_for_client
 from searchkit.server.transcripts import Unread
-from searchkit.web.feeds import FEEDS
+from searchkit.web.conversation_api import FEEDS
 from tests.hostile_history import (
     EVIL,
     FIELDS,

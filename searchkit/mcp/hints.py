@@ -12,7 +12,7 @@ from searchkit.mcp.quoting import line
 from searchkit.query import suggestions
 from searchkit.query.types import Query
 from searchkit.render import no_results
-from searchkit.render.unlisted import reasons
+from searchkit.render.no_results import no_sessions
 from searchkit.search.types import Answer
 
 Reason = Literal["no_match", "filtered", "left_out", "not_indexed"]
@@ -69,7 +69,7 @@ def unknown(engine: Engine, query: Query) -> list[str]:
 
 def unlisted(engine: Engine, query: Query) -> list[str]:
     """Say what keeps all sessions away."""
-    return _lines(list(reasons(query.condition, engine.values, engine.sessions)))
+    return _lines(list(no_sessions(query.condition, engine.values, engine.sessions)))
 
 
 def _lines(said: Sequence[str]) -> list[str]:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from searchkit.render.document import Block, Code, Command, Compared, Diff, Document, Message, Note, Output, Piece
-from searchkit.render.rows import middle_cut, source_lines
+from searchkit.render.lines import middle_cut, source_lines
 from searchkit.text.format import minute
 from searchkit.text.sanitize import longest_run, one_line
 

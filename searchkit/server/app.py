@@ -36,7 +36,7 @@ from searchkit.server.run_command import run
 from searchkit.server.service import Service
 from searchkit.server.transcripts import Unread
 from searchkit.web import files as page
-from searchkit.web.feeds import FEEDS
+from searchkit.web.conversation_api import FEEDS
 
 # Too many at once, or an index that cannot be read now: worth another try after this.
 RETRY_SECONDS = 1

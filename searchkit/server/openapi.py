@@ -9,7 +9,7 @@ from searchkit.render.wire.base import Error, Wire
 from searchkit.render.wire.process import Health, Leaving, Opened, Port
 from searchkit.server.parameters import Parameter, parameters
 from searchkit.server.routes import ADDRESSES, Address
-from searchkit.web.feeds import FEEDS
+from searchkit.web.conversation_api import FEEDS
 
 Fields = dict[str, Any]
 

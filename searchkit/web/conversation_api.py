@@ -1,6 +1,10 @@
-"""What the page is told when it leafs through a conversation: a few rows, and what there is beside them."""
+"""What the page asks for: rows of a conversation, whole texts and pictures, and the conversations kept meanwhile."""
 
+import threading
 import time
+import zlib
+from array import array
+from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, TypeVar
@@ -21,20 +25,93 @@ from searchkit.render.wire.base import Time, Wire
 from searchkit.render.wire.sessions import Cost, cost
 from searchkit.server.engine_pool import identity
 from searchkit.server.parameters import Number, Parameters, Words
+from searchkit.server.routes import Address
 from searchkit.server.transcripts import Unread
 from searchkit.sources.claude.images import pictures as read_pictures
 from searchkit.sources.claude.images import records_with_pictures
 from searchkit.text.format import stamp
 from searchkit.text.sanitize import one_line
 from searchkit.web.row_json import Around, Marks, RecordPictures, Row, StartedAgent, marks, row, started
-from searchkit.web.shelf import Key, Shelf, digest
+
+MOST_READINGS = 12
+# Of all readings together: one of a million records takes 9 MB, one of the 16,480 of a long session 150 kB.
+MOST_BYTES = 64 << 20
+# What a reading takes beside its numbers, as tracemalloc counts it: itself, and each of what it names.
+READING_BYTES, NAMED_BYTES = 4_000, 800
+
+
+class Key(msgspec.Struct, frozen=True, kw_only=True):
+    """What is read, which words are marked in it, and when it was laid out.
+
+    A client that pages on names that moment, so that rows keep their numbers while the session grows. An index that
+    was rebuilt in the same place is another: its parts have other keys.
+    """
+
+    index: str
+    identity: tuple[int, ...]
+    id: str
+    words: str
+    as_of: str
+
+
+class ReadingCache:
+    """An LRU cache of conversations that are being read; safe to use from several threads."""
+
+    def __init__(self, most_bytes: int = MOST_BYTES) -> None:
+        """Begin empty."""
+        self._most_bytes = most_bytes
+        self._readings: OrderedDict[Key, pages.Reading] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def get(self, key: Key) -> pages.Reading | None:
+        """Return a reading that is still there."""
+        with self._lock:
+            if key in self._readings:
+                self._readings.move_to_end(key)
+            return self._readings.get(key)
+
+    def put(self, key: Key, reading: pages.Reading) -> bool:
+        """Keep a reading, and let go of those that were not used for longest; say whether there is room for it."""
+        if size(reading) > self._most_bytes:
+            return False
+        with self._lock:
+            self._readings[key] = reading
+            while len(self._readings) > MOST_READINGS or self._bytes() > self._most_bytes:
+                self._readings.popitem(last=False)
+        return True
+
+    def _bytes(self) -> int:
+        return sum(size(reading) for reading in self._readings.values())
+
+
+def size(reading: pages.Reading) -> int:
+    """Estimate the bytes that a reading takes."""
+    thread = reading.thread
+    named = (thread.branches, thread.above, thread.strays, reading.homes, reading.started, reading.hits, reading.apart)
+    numbers = sum(len(one) * one.itemsize for one in _numbers(reading))
+    return READING_BYTES + numbers + NAMED_BYTES * sum(len(several) for several in named)
+
+
+def digest(reading: pages.Reading) -> str:
+    """Name what a conversation consists of: the same as long as it has neither grown nor changed."""
+    digest = reading.total
+    for one in _numbers(reading):
+        digest = zlib.crc32(one, digest)
+    return f"{digest:08x}"
+
+
+def _numbers(reading: pages.Reading) -> "tuple[array[int], ...]":
+    return reading.keys, reading.turns, reading.begins, reading.prompts, reading.walked
+
+
+# What the page is told when it leafs through a conversation: a few rows, and what there is beside them.
 
 # Hits that can be walked through in one conversation.
 MOST_HITS = 200
 # Rows before the one that was asked for, so that it does not begin the page.
 ABOVE = 12
 
-_shelf = Shelf()
+_cache = ReadingCache()
 
 AsOf = Annotated[
     str,
@@ -211,10 +288,10 @@ def _query(given: Marked) -> Query | None:
 def _laid_out(
     engine: Engine, given: ReadingParameters | FoldParameters, id: str, query: Query | None
 ) -> tuple[Key, pages.Reading]:
-    """Take a conversation from the shelf, or lay it out now, which is another moment: it may have grown since."""
+    """Take a conversation from the cache, or lay it out now, which is another moment: it may have grown since."""
     index = engine.settings.index
     key = Key(index=str(index), identity=identity(index), id=id, words=given.q, as_of=given.as_of)
-    found = _shelf.get(key) if given.as_of else None
+    found = _cache.get(key) if given.as_of else None
     if found is None:
         uuid = engine.ask(lambda backend: _meant(backend, id))
         hits = _hits(engine, uuid, query)
@@ -224,7 +301,7 @@ def _laid_out(
         assert laid_out is not None
         found = laid_out
         key = replace(key, as_of=str(time.time_ns()))
-        if not _shelf.put(key, found):
+        if not _cache.put(key, found):
             # It is laid out for every page, and rows keep their numbers as long as it is the same.
             key = replace(key, as_of=digest(found))
     return key, found
@@ -341,3 +418,13 @@ def _branch(branch: conversations.Branch, homes: Mapping[str, int]) -> RowBranch
         session=branch.session,
         abandoned=branch.is_abandoned,
     )
+
+
+# The table of what only the page asks for: conversations to leaf through, whole texts, and pictures.
+
+FEEDS = (
+    Address(path="/v1/readings/{id}", parameters=ReadingParameters, answer=reading, returns=Reading),
+    Address(path="/v1/readings/{id}/fold", parameters=FoldParameters, answer=fold, returns=Fold),
+    Address(path="/v1/parts/{id}", parameters=Marked, answer=part, returns=PartText),
+    Address(path="/v1/pictures/{id}", answer=pictures, returns=Pictures),
+)

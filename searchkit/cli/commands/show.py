@@ -17,7 +17,7 @@ from searchkit.cli.session_argument import is_number, must_say, recall, titled
 from searchkit.conversation.types import Conversation, Outline, Said
 from searchkit.engine import Engine
 from searchkit.errors import UsageError
-from searchkit.render import conversation, html, markdown, outline, screen
+from searchkit.render import conversation, html, markdown, outline, terminal
 from searchkit.render.wording import Asked
 
 
@@ -109,11 +109,11 @@ def _written(found: Conversation | Outline, asked: Asked, is_full: bool, form: s
         return markdown.lines(told, is_full)
     if form == "html":
         return html.lines(told, is_full)
-    look = screen.Screen(
+    look = terminal.Screen(
         width=audience().width,
         now=time.time(),
         is_full=is_full,
         is_coloured=is_seen and audience().is_coloured,
         is_ascii=is_seen and audience().is_ascii,
     )
-    return screen.lines(told, look)
+    return terminal.lines(told, look)

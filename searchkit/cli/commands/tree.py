@@ -11,7 +11,7 @@ from searchkit.cli.options import common
 from searchkit.cli.output import print_json
 from searchkit.cli.session_argument import titled
 from searchkit.render import tree as drawing
-from searchkit.render.screen import Screen
+from searchkit.render.terminal import Screen
 
 
 @click.command()

@@ -23,7 +23,7 @@ from searchkit.mcp.quoting import (
     moment,
 )
 from searchkit.mcp.tools.base import Answer, Arguments, Tool
-from searchkit.render.ways import ways
+from searchkit.render.outline import ways
 from searchkit.render.wording import REASONS
 from searchkit.text.format import count
 from searchkit.types import Heading

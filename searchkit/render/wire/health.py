@@ -7,9 +7,8 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from searchkit import types
-from searchkit.render.health import KEEP
+from searchkit.render.health import KEEP, Group, summary, worst
 from searchkit.render.health import retention as sentences
-from searchkit.render.verdicts import Group, summary, worst
 from searchkit.render.wire.base import Time, Wire
 from searchkit.search import types as searches
 from searchkit.text.format import stamp

@@ -13,7 +13,7 @@ from searchkit.backends.base import Stored
 from searchkit.conversation import resume
 from searchkit.conversation import types as conversations
 from searchkit.conversation.steps import count_steps, describe
-from searchkit.render import ways
+from searchkit.render import outline as ways
 from searchkit.render.wire.base import Agent, Entry, Time, Wire, agent, entry
 from searchkit.render.wire.sessions import ApiMs, Dollars, Estimated, OutputPerSecond, Tokens, Unpriced, work
 from searchkit.text.format import stamp
