@@ -10,10 +10,9 @@ from msgspec.structs import replace
 from searchkit import Engine
 from searchkit.backends.base import Backend
 from searchkit.conversation.pages import Reading, leaf
-from searchkit.server.parameters import parse
-from searchkit.server.transcripts import Unread
 from searchkit.web import conversation_api
 from searchkit.web.conversation_api import MOST_READINGS, Key, ReadingCache, size
+from searchkit.web.endpoints import Unread, parse
 from tests.corpus.long import write_long
 from tests.running import Run
 from tests.transcript import Home

@@ -30,13 +30,12 @@ from searchkit.mcp.http import asgi
 from searchkit.render.wire import base as wire
 from searchkit.render.wire.process import Leaving, Opened, Port
 from searchkit.server.openapi import description
-from searchkit.server.parameters import Parameters, parse
-from searchkit.server.routes import ADDRESSES, Address
+from searchkit.server.routes import ENDPOINTS
 from searchkit.server.run_command import run
 from searchkit.server.service import Service
-from searchkit.server.transcripts import Unread
 from searchkit.web import files as page
-from searchkit.web.conversation_api import FEEDS
+from searchkit.web.conversation_api import PAGE_ENDPOINTS
+from searchkit.web.endpoints import Endpoint, Parameters, Unread, parse
 
 # Too many at once, or an index that cannot be read now: worth another try after this.
 RETRY_SECONDS = 1
@@ -112,25 +111,25 @@ def application(service: Service) -> Starlette:
 def _reading(service: Service) -> list[BaseRoute]:
     """Return what reads the index."""
 
-    def route(address: Address) -> BaseRoute:
+    def route(endpoint: Endpoint) -> BaseRoute:
         async def handle(request: Request) -> Response:
-            given = parse(address.parameters, request.query_params.multi_items())
+            given = parse(endpoint.parameters, request.query_params.multi_items())
             id = request.path_params.get("id", "")
-            return await unless_gone(request.receive, _answer(service, address, given, id))
+            return await unless_gone(request.receive, _answer(service, endpoint, given, id))
 
-        return Route(address.path, handle)
+        return Route(endpoint.path, handle)
 
-    return [route(address) for address in (*ADDRESSES, *FEEDS)]
+    return [route(endpoint) for endpoint in (*ENDPOINTS, *PAGE_ENDPOINTS)]
 
 
-async def _answer(service: Service, address: Address, given: Parameters, id: str) -> Response:
+async def _answer(service: Service, endpoint: Endpoint, given: Parameters, id: str) -> Response:
     """Ask an engine, and read what is missing then without holding it."""
 
     def ask(engine: Engine) -> Response | Unread:
-        found = address.answer(engine, given, id)
+        found = endpoint.answer(engine, given, id)
         return found if isinstance(found, Unread) else answered(found)
 
-    found = await service.engines.ask(ask, may_wait=not address.is_search)
+    found = await service.engines.ask(ask, may_wait=not endpoint.is_search)
     return await service.transcripts.finish(found, answered) if isinstance(found, Unread) else found
 
 

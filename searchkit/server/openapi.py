@@ -7,9 +7,9 @@ import msgspec
 from searchkit import __version__
 from searchkit.render.wire.base import Error, Wire
 from searchkit.render.wire.process import Health, Leaving, Opened, Port
-from searchkit.server.parameters import Parameter, parameters
-from searchkit.server.routes import ADDRESSES, Address
-from searchkit.web.conversation_api import FEEDS
+from searchkit.server.routes import ENDPOINTS
+from searchkit.web.conversation_api import PAGE_ENDPOINTS
+from searchkit.web.endpoints import Endpoint, Parameter, parameters
 
 Fields = dict[str, Any]
 
@@ -33,7 +33,7 @@ _REFERENCE = "#/components/schemas/{name}"
 
 def description() -> Fields:
     """Return all of it."""
-    read = {address.path: {"get": _reading(address)} for address in (*ADDRESSES, *FEEDS)}
+    read = {endpoint.path: {"get": _reading(endpoint)} for endpoint in (*ENDPOINTS, *PAGE_ENDPOINTS)}
     return {
         "openapi": "3.1.0",
         "info": {"title": "searchkit", "version": __version__, "description": ABOUT},
@@ -53,7 +53,7 @@ def description() -> Fields:
 
 
 def _schemas() -> Fields:
-    answers = dict.fromkeys(address.returns for address in (*ADDRESSES, *FEEDS))
+    answers = dict.fromkeys(endpoint.returns for endpoint in (*ENDPOINTS, *PAGE_ENDPOINTS))
     _, components = msgspec.json.schema_components(
         [Error, Health, *answers, Port, Opened, Leaving], ref_template=_REFERENCE
     )
@@ -64,11 +64,11 @@ def _schema(kind: type[Wire]) -> Fields:
     return {"$ref": _REFERENCE.format(name=kind.__name__)}
 
 
-def _reading(address: Address) -> Fields:
+def _reading(endpoint: Endpoint) -> Fields:
     in_path = [{"name": "id", "in": "path", "required": True, "schema": {"type": "string"}}]
-    in_query = [_parameter(one) for one in parameters(address.parameters)]
-    all_parameters = (in_path if "{id}" in address.path else []) + in_query
-    return {**_operation(address.summary, address.returns), "parameters": all_parameters}
+    in_query = [_parameter(one) for one in parameters(endpoint.parameters)]
+    all_parameters = (in_path if "{id}" in endpoint.path else []) + in_query
+    return {**_operation(endpoint.summary, endpoint.returns), "parameters": all_parameters}
 
 
 def _operation(summary: str, returns: type[Wire] | None) -> Fields:

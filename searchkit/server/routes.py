@@ -1,8 +1,7 @@
-"""The table of addresses: what each takes, and its answer, which is what the command prints with --json."""
+"""The table of endpoints: what each takes, and its answer, which is what the command prints with --json."""
 
-from collections.abc import Callable
 from enum import StrEnum
-from typing import Annotated, Any
+from typing import Annotated
 
 import msgspec
 from msgspec import Meta
@@ -22,11 +21,9 @@ from searchkit.render.wire import health
 from searchkit.render.wire import outline as outlines
 from searchkit.render.wire import search as searches
 from searchkit.render.wire import sessions as listings
-from searchkit.render.wire.base import Wire
-from searchkit.server.parameters import MAX_NUMBER, Filtered, Full, Number, Parameters
-from searchkit.server.transcripts import Unread
 from searchkit.text.sanitize import one_line
 from searchkit.types import Figures, Grouping
+from searchkit.web.endpoints import MAX_NUMBER, Endpoint, Filtered, Full, Number, Parameters
 
 # More than any conversation has.
 MAX_TURNS = 100_000
@@ -207,34 +204,15 @@ def _session(engine: Engine, id: str) -> str:
     return engine.session_meant(id, "/v1/sessions lists them").id
 
 
-class Address(msgspec.Struct, frozen=True, kw_only=True):
-    """An address that is read: its parameters, the function that answers, and what that returns.
-
-    Where `is_search`, its answer takes a fraction of a second whatever the index holds. Others may read a whole
-    conversation, or all of them: together they have one engine, so that searches always find another.
-    """
-
-    path: str
-    parameters: type[Parameters] = Parameters
-    answer: Callable[[Engine, Any, str], Wire | Unread]
-    returns: type[Wire]
-    is_search: bool = False
-
-    @property
-    def summary(self) -> str:
-        """What it answers, in a sentence."""
-        return (self.answer.__doc__ or "").partition("\n")[0]
-
-
-ADDRESSES = (
-    Address(path="/v1/search", parameters=Search, answer=search, returns=searches.Answer, is_search=True),
-    Address(path="/v1/messages/{id}", parameters=Message, answer=message, returns=conversations.Conversation),
-    Address(path="/v1/threads/{id}", parameters=Whole, answer=thread, returns=conversations.Conversation),
-    Address(path="/v1/sessions", parameters=Sessions, answer=sessions, returns=listings.Sessions, is_search=True),
-    Address(path="/v1/sessions/{id}", parameters=Whole, answer=session, returns=outlines.Outline),
-    Address(path="/v1/sessions/{id}/tree", answer=tree, returns=outlines.Outline),
-    Address(path="/v1/context", parameters=Context, answer=context, returns=packs.Pack, is_search=True),
-    Address(path="/v1/facets", parameters=Facets, answer=facets, returns=searches.Facets, is_search=True),
-    Address(path="/v1/stats", parameters=Stats, answer=stats, returns=listings.Stats),
-    Address(path="/v1/status", answer=status, returns=health.Status),
+ENDPOINTS = (
+    Endpoint(path="/v1/search", parameters=Search, answer=search, returns=searches.Answer, is_search=True),
+    Endpoint(path="/v1/messages/{id}", parameters=Message, answer=message, returns=conversations.Conversation),
+    Endpoint(path="/v1/threads/{id}", parameters=Whole, answer=thread, returns=conversations.Conversation),
+    Endpoint(path="/v1/sessions", parameters=Sessions, answer=sessions, returns=listings.Sessions, is_search=True),
+    Endpoint(path="/v1/sessions/{id}", parameters=Whole, answer=session, returns=outlines.Outline),
+    Endpoint(path="/v1/sessions/{id}/tree", answer=tree, returns=outlines.Outline),
+    Endpoint(path="/v1/context", parameters=Context, answer=context, returns=packs.Pack, is_search=True),
+    Endpoint(path="/v1/facets", parameters=Facets, answer=facets, returns=searches.Facets, is_search=True),
+    Endpoint(path="/v1/stats", parameters=Stats, answer=stats, returns=listings.Stats),
+    Endpoint(path="/v1/status", answer=status, returns=health.Status),
 )

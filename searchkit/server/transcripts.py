@@ -5,10 +5,9 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
-import msgspec
-
 from searchkit.errors import SourceSilent
 from searchkit.system.deadlines import Patience
+from searchkit.web.endpoints import Unread
 
 T = TypeVar("T")
 
@@ -16,15 +15,6 @@ T = TypeVar("T")
 MAX_THREADS = 4
 # A disk that sleeps wakes within this; to read 100 MB takes a tenth of a second.
 READ_SECONDS = 5.0
-
-
-class Unread(msgspec.Struct, frozen=True, kw_only=True):
-    """An answer for which transcripts are still to be read; `subject` says where they lie."""
-
-    subject: str
-    read: Callable[[], object]
-    # What is answered without them; where there is nothing, the refusal is the answer.
-    otherwise: Callable[[SourceSilent], object] | None = None
 
 
 class Transcripts:

@@ -24,13 +24,11 @@ from searchkit.query.types import Filter, Mode, Query, narrowed
 from searchkit.render.wire.base import Time, Wire
 from searchkit.render.wire.sessions import Cost, cost
 from searchkit.server.engine_pool import identity
-from searchkit.server.parameters import Number, Parameters, Words
-from searchkit.server.routes import Address
-from searchkit.server.transcripts import Unread
 from searchkit.sources.claude.images import pictures as read_pictures
 from searchkit.sources.claude.images import records_with_pictures
 from searchkit.text.format import stamp
 from searchkit.text.sanitize import one_line
+from searchkit.web.endpoints import Endpoint, Number, Parameters, Unread, Words
 from searchkit.web.row_json import Around, Marks, RecordPictures, Row, StartedAgent, marks, row, started
 
 MOST_READINGS = 12
@@ -422,9 +420,9 @@ def _branch(branch: conversations.Branch, homes: Mapping[str, int]) -> RowBranch
 
 # The table of what only the page asks for: conversations to leaf through, whole texts, and pictures.
 
-FEEDS = (
-    Address(path="/v1/readings/{id}", parameters=ReadingParameters, answer=reading, returns=Reading),
-    Address(path="/v1/readings/{id}/fold", parameters=FoldParameters, answer=fold, returns=Fold),
-    Address(path="/v1/parts/{id}", parameters=Marked, answer=part, returns=PartText),
-    Address(path="/v1/pictures/{id}", answer=pictures, returns=Pictures),
+PAGE_ENDPOINTS = (
+    Endpoint(path="/v1/readings/{id}", parameters=ReadingParameters, answer=reading, returns=Reading),
+    Endpoint(path="/v1/readings/{id}/fold", parameters=FoldParameters, answer=fold, returns=Fold),
+    Endpoint(path="/v1/parts/{id}", parameters=Marked, answer=part, returns=PartText),
+    Endpoint(path="/v1/pictures/{id}", answer=pictures, returns=Pictures),
 )

@@ -1,6 +1,6 @@
-"""The parameters of an address as a struct: its fields are what a query string may hold, and what OpenAPI describes."""
+"""An HTTP endpoint: the struct of its parameters, which is parsed, checked and described, and what answers it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
 from functools import cache
 from typing import Annotated, Any, TypeVar
@@ -9,7 +9,9 @@ import msgspec
 from msgspec import Meta, inspect
 
 from searchkit.cli.options import FILTERS
-from searchkit.errors import UsageError
+from searchkit.engine import Engine
+from searchkit.errors import SourceSilent, UsageError
+from searchkit.render.wire.base import Wire
 
 TRUE = ("1", "true", "yes", "on")
 FALSE = ("0", "false", "no", "off")
@@ -44,6 +46,34 @@ class Parameter(msgspec.Struct, frozen=True, kw_only=True):
     most: int = MAX_NUMBER
     is_repeated: bool = False
     is_required: bool = False
+
+
+class Unread(msgspec.Struct, frozen=True, kw_only=True):
+    """An answer for which transcripts are still to be read; `subject` says where they lie."""
+
+    subject: str
+    read: Callable[[], object]
+    # What is answered without them; where there is nothing, the refusal is the answer.
+    otherwise: Callable[[SourceSilent], object] | None = None
+
+
+class Endpoint(msgspec.Struct, frozen=True, kw_only=True):
+    """An address that can be read: its parameters, the function that answers, and what that returns.
+
+    Where `is_search`, its answer takes a fraction of a second whatever the index holds. Others may read a whole
+    conversation, or all of them: together they have one engine, so that searches always find another.
+    """
+
+    path: str
+    parameters: type[Parameters] = Parameters
+    answer: Callable[[Engine, Any, str], Wire | Unread]
+    returns: type[Wire]
+    is_search: bool = False
+
+    @property
+    def summary(self) -> str:
+        """What it answers, in a sentence."""
+        return (self.answer.__doc__ or "").partition("\n")[0]
 
 
 P = TypeVar("P", bound=Parameters)
