@@ -52,6 +52,15 @@ def test_people_do_not_wait_for_what_programs_read(home: Home, run: Run, command
     assert ["False", "True"] == [one.stderr.splitlines()[-1] for one in (people, programs)]
 
 
+def test_process_waits_for_an_agent_before_it_loads_the_sdk() -> None:
+    """The MCP SDK takes longer to import than all else that the resident process needs to answer."""
+    program = "import sys, searchkit.server.app; print('mcp' in sys.modules, 'searchkit.mcp.http' in sys.modules)"
+
+    asked = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+
+    assert "False True\n" == asked.stdout
+
+
 def test_engine_is_imported_when_it_is_asked_for() -> None:
     """The package offers the engine, without any of its modules waiting for it."""
     program = (
