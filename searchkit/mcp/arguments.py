@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
+from searchkit.query.filters import BY_NAME
 from searchkit.types import Kind
 
 Query = Annotated[
@@ -17,10 +18,8 @@ Query = Annotated[
         examples=["webhook race condition", '"connection refused" redis -docker'],
     ),
 ]
-Project = Annotated[
-    str, Meta(max_length=1_000, description="The last part of a project's path, or any part of it.", examples=["shop"])
-]
-File = Annotated[str, Meta(max_length=1_000, description="Any part of the path of a file that was touched.")]
+Project = Annotated[str, Meta(max_length=1_000, description=BY_NAME["project"].help, examples=["shop"])]
+File = Annotated[str, Meta(max_length=1_000, description=BY_NAME["file"].help)]
 After = Annotated[
     str, Meta(max_length=100, description="From then on.", examples=["7d", "2026-03-01", "yesterday", "last march"])
 ]
@@ -99,7 +98,7 @@ class Sessions(Arguments, frozen=True, kw_only=True):
 
     title: Annotated[str, Meta(max_length=1_000, description="Words of the title.")] = ""
     project: Project = ""
-    branch: Annotated[str, Meta(max_length=1_000, description="Any part of a branch's name.")] = ""
+    branch: Annotated[str, Meta(max_length=1_000, description=BY_NAME["branch"].help)] = ""
     file: File = ""
     after: After = ""
     before: Before = ""

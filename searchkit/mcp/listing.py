@@ -1,24 +1,19 @@
 """The tool that lists sessions."""
 
+from msgspec.structs import asdict
+
 from searchkit.engine import Engine
 from searchkit.mcp import answers, arguments, hints
 from searchkit.mcp.caller import Caller, left_out, without
 from searchkit.mcp.quoting import TITLE_CHARACTERS, line, moment
+from searchkit.query.filters import among
 from searchkit.query.parse import understand
 from searchkit.types import Session
 
 
 def sessions(engine: Engine, asked: arguments.Sessions, caller: Caller) -> answers.Sessions:
     """List sessions, newest first, without the one that asks."""
-    given = [
-        ("project", asked.project),
-        ("branch", asked.branch),
-        ("file", asked.file),
-        ("after", asked.after),
-        ("before", asked.before),
-        ("title", asked.title),
-    ]
-    query = understand("", filters=[(name, value) for name, value in given if value.strip()])
+    query = understand("", filters=among(asdict(asked)))
     left = left_out(engine, caller, asked.exclude_session, query.condition)
     found = engine.sessions(without(query, left).condition)
     end = asked.offset + asked.limit

@@ -1,12 +1,13 @@
 """The tool that packs what earlier sessions say about something into so many tokens."""
 
 import msgspec
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from searchkit.engine import Engine
 from searchkit.errors import TooFewTokens, UsageError
 from searchkit.mcp import answers, arguments, hints
 from searchkit.mcp.caller import Caller, left_out, without
+from searchkit.query.filters import among
 from searchkit.query.parse import understand
 from searchkit.render.context import markdown
 from searchkit.text import tokens
@@ -18,9 +19,7 @@ SHARES = (0.85, 0.7, 0.5)
 
 def context(engine: Engine, asked: arguments.Context, caller: Caller) -> answers.Context:
     """Pack the best passages; the whole answer takes no more tokens than are wanted."""
-    given = (("project", asked.project), ("file", asked.file), ("after", asked.after), ("before", asked.before))
-    filters = [(name, value) for name, value in given if value.strip()]
-    query = understand(asked.query, filters=filters)
+    query = understand(asked.query, filters=among(asdict(asked)))
     left = left_out(engine, caller, asked.exclude_session, query.condition)
 
     def packed(size: int) -> answers.Context:

@@ -1,6 +1,6 @@
 """The tools that search: what was said about something, and who touched a file."""
 
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from searchkit.backends.base import TYPED, Order
 from searchkit.conversation.fixes import CHANGING
@@ -9,6 +9,7 @@ from searchkit.engine import Engine
 from searchkit.mcp import answers, arguments, hints
 from searchkit.mcp.caller import Caller, left_out, without
 from searchkit.mcp.quoting import ASKED_CHARACTERS, TITLE_CHARACTERS, line, message, moment
+from searchkit.query.filters import among
 from searchkit.query.parse import understand
 from searchkit.query.types import Mode
 from searchkit.search.snippets import PASSAGE_CHARACTERS
@@ -47,7 +48,7 @@ def files(engine: Engine, asked: arguments.Files, caller: Caller) -> answers.Fil
     left = left_out(engine, caller, asked.exclude_session)
     for path in _paths(asked.path):
         tools = [("tool", tool) for tool in sorted(CHANGING)] if asked.changed_only else []
-        filters = [("file", path), ("kind", Kind.TOOL_CALL.value), *tools, *_common(asked)]
+        filters = [("file", path), ("kind", Kind.TOOL_CALL.value), *tools, *among(asdict(asked))]
         query = understand("", filters=filters)
         found = engine.search(
             without(query, left), asked.offset + asked.limit + 1, order=Order.NEWEST, mode=Mode.KEYWORD
@@ -102,14 +103,8 @@ def asked_in(found: Result) -> str:
 
 
 def _filters(asked: arguments.Search) -> list[tuple[str, str]]:
-    filters = [*_common(asked), *(("kind", kind.value) for kind in asked.kind)]
-    filters += [(name, value) for name, value in (("file", asked.file), ("tool", asked.tool)) if value.strip()]
+    filters = among(asdict(asked))
     return [*filters, ("is", "error")] if asked.errors_only else filters
-
-
-def _common(asked: arguments.Search | arguments.Files) -> list[tuple[str, str]]:
-    given = (("project", asked.project), ("after", asked.after), ("before", asked.before))
-    return [(name, value) for name, value in given if value.strip()]
 
 
 def _passage(shown: Shown, most: int = PASSAGE_CHARACTERS) -> answers.Message:

@@ -86,14 +86,8 @@ class Clause(msgspec.Struct, frozen=True, kw_only=True):
     is_excluded: bool = False
 
 
-# What can be filtered by, in the order in which it is shown.
-FILTERS = ("project", "session", "agent", "branch", "tool", "kind", "role", "language", "model", "file", "title", "is")
-# What `is:` can say of a part.
-STATES = ("error", "sidechain", "summary")
-
-
 class Filter(msgspec.Struct, frozen=True, kw_only=True):
-    """One of `FILTERS` and the values any of which will do, or none of which may hold where it excludes."""
+    """One of `filters.FILTERS` by name, and its values: any of them will do, or, where it excludes, none may hold."""
 
     name: str
     values: tuple[str, ...]

@@ -5,11 +5,12 @@ from collections.abc import Callable, Mapping, Sequence
 import msgspec
 
 from searchkit.backends.base import Order
-from searchkit.cli.options import FILTERS, by_title
+from searchkit.cli.options import by_title
 from searchkit.context.types import DEFAULT_TOKENS
 from searchkit.conversation.lookup import must_say
 from searchkit.engine import Engine
 from searchkit.errors import NotFound, TooFewTokens, UsageError
+from searchkit.query.filters import FILTERS, NAMES
 from searchkit.query.parse import understand
 from searchkit.query.types import Mode, Query
 from searchkit.render import answer_json, context_json, conversation_json, json, outline_json
@@ -44,9 +45,7 @@ Q = Parameter(
     default="",
 )
 FULL = Parameter(name="full", kind="boolean", default=False, explained="Give whole texts.")
-FILTER_PARAMETERS = tuple(
-    Parameter(name=name, explained=explained, is_repeated=True) for name, explained in FILTERS.items()
-)
+FILTER_PARAMETERS = tuple(Parameter(name=spec.name, explained=spec.help, is_repeated=True) for spec in FILTERS)
 
 
 class Given:
@@ -91,7 +90,7 @@ class Given:
     @property
     def filters(self) -> list[tuple[str, str]]:
         """The filters, each with its name."""
-        return [(name, value) for name in FILTERS for value in self._texts.get(name, ())]
+        return [(name, value) for name in NAMES for value in self._texts.get(name, ())]
 
 
 def _check(parameter: Parameter, given: Sequence[str]) -> None:
