@@ -33,14 +33,14 @@ def test_what_the_page_shows_works(
     assert "webhook" in printed[0]
 
 
-@pytest.mark.parametrize(("name", "value"), [("mode", "meaning"), ("order", "best")])
+@pytest.mark.parametrize(("name", "value"), [("mode", "meaning"), ("sort", "best"), ("group", "project")])
 def test_choice_that_is_none_is_refused(tmp_path: Path, name: str, value: str) -> None:
     """It is not taken for another choice, and the error names those there are."""
     with Engine(tmp_path) as engine, pytest.raises(UsageError) as refused:
         engine.search("lantern", **{name: value})  # type: ignore[arg-type]
 
     assert value in refused.value.message
-    assert ("keyword" if name == "mode" else "newest") in refused.value.hint
+    assert {"mode": "keyword", "sort": "newest", "group": "none"}[name] in refused.value.hint
 
 
 def test_filters_are_not_dropped(tmp_path: Path) -> None:

@@ -33,7 +33,7 @@ def fixes(engine: Engine, asked: arguments.Fixes, caller: Caller) -> answers.Fix
     # What was printed has minus signs, quotation marks and colons of its own.
     query = understand(telling(asked.error), filters=filters, is_pasted=True)
     left = left_out(engine, caller, asked.exclude_session)
-    found = engine.search(without(query, left), CANDIDATES, is_grouped=False)
+    found = engine.search(without(query, left), CANDIDATES, group="none")
     mended = list(_mended(engine, found, asked.limit))
     of_fixes = {one.uuid for fix in mended for one in fix.failed}
     seen = [result(one) for one in found.results if one.best.stored.part.uuid not in of_fixes]

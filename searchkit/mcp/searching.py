@@ -29,9 +29,7 @@ def search(engine: Engine, asked: arguments.Search, caller: Caller) -> answers.S
     """Find what was said, one result a session."""
     query = understand(asked.query, filters=_filters(asked))
     left = left_out(engine, caller, asked.exclude_session, query.condition)
-    found = engine.search(
-        without(query, left), asked.offset + asked.limit + 1, order=Order(asked.sort), mode=Mode(asked.mode)
-    )
+    found = engine.search(without(query, left), asked.offset + asked.limit + 1, sort=asked.sort, mode=asked.mode)
     page = found.results[asked.offset : asked.offset + asked.limit]
     return answers.Search(
         results=[result(one) for one in page],
@@ -51,7 +49,7 @@ def files(engine: Engine, asked: arguments.Files, caller: Caller) -> answers.Fil
         filters = [("file", path), ("kind", Kind.TOOL_CALL.value), *tools, *among(asdict(asked))]
         query = understand("", filters=filters)
         found = engine.search(
-            without(query, left), asked.offset + asked.limit + 1, order=Order.NEWEST, mode=Mode.KEYWORD
+            without(query, left), asked.offset + asked.limit + 1, sort=Order.NEWEST, mode=Mode.KEYWORD
         )
         if found.results:
             break

@@ -30,13 +30,19 @@ class Mode(StrEnum):
     SEMANTIC = "semantic"
 
 
-def one_of(choices: type[Choice], said: str) -> Choice:
-    """Take a choice by its name."""
+class Group(StrEnum):
+    """What a result is: the best hit of a session, or every hit."""
+
+    SESSION = "session"
+    NONE = "none"
+
+
+def one_of(name: str, choices: type[Choice], value: str) -> Choice:
+    """Take a choice by its value; `name` is that of the parameter."""
     try:
-        return choices(said)
+        return choices(value)
     except ValueError:
-        name = choices.__name__.lower()
-        raise UsageError(f"{said!r} is not a {name}", f"use one of {', '.join(choices)}") from None
+        raise UsageError(f"{name}={value!r} is not possible", f"use one of {', '.join(choices)}") from None
 
 
 class Term(msgspec.Struct, frozen=True, kw_only=True):

@@ -4,10 +4,28 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from searchkit.backends.base import Hit, Stored
+from searchkit.backends.base import Hit, Order, Stored
 from searchkit.conversation.types import Entry
-from searchkit.query.types import Query
+from searchkit.query.types import Group, Mode, Query
+from searchkit.search.weights import RECIPE, Recipe
 from searchkit.types import Counts, Heading, Retention
+
+
+class SearchOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """A question and how to answer it, with the names and defaults of the command line.
+
+    `thread` counts the turns around a hit, `facets` are what matches are counted by, and `rerank` is a cross-encoder by
+    name or path.
+    """
+
+    query: Query = Query(text="")
+    mode: Mode = Mode.HYBRID
+    limit: int = 10
+    group: Group = Group.SESSION
+    sort: Order = Order.RELEVANCE
+    thread: int = 1
+    facets: Sequence[str] = ()
+    rerank: str = ""
 
 
 class Status(msgspec.Struct, frozen=True, kw_only=True):
@@ -80,7 +98,7 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     were looked for instead. `embedded` counts the
     parts that could be found by meaning, where that was asked for; `without_meaning` says why it was not, and
     `unjudged` why no model reranked where one was wanted. `damage` says what of the index is damaged, where texts were
-    read that are.
+    read that are. `weights` are those of the ranking.
     """
 
     query: Query
@@ -99,3 +117,4 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     respelled: Mapping[str, str] = {}
     facets: Mapping[str, Mapping[str, int]] = {}
     seconds: float = 0.0
+    weights: Recipe = RECIPE

@@ -12,9 +12,10 @@ from searchkit.engine import Engine
 from searchkit.errors import NotFound, TooFewTokens, UsageError
 from searchkit.query.filters import FILTERS, NAMES
 from searchkit.query.parse import understand
-from searchkit.query.types import Mode, Query
+from searchkit.query.types import Group, Mode, Query
 from searchkit.render import answer_json, context_json, conversation_json, json, outline_json
 from searchkit.render import stats as drawing
+from searchkit.search.types import SearchOptions
 from searchkit.server.transcripts import Unread
 from searchkit.text.sanitize import one_line
 from searchkit.types import Figures, Grouping
@@ -133,18 +134,16 @@ MOST_TURNS = 100_000
 
 def search(engine: Engine, given: Given, id: str) -> Fields:
     """Find messages."""
-    query = _asked(given)
-    mode = Mode(given.choice("mode"))
-    found = engine.search(
-        query,
-        given.number("limit"),
-        order=Order(given.choice("sort")),
-        is_grouped=given.text("group") == "session",
-        turns=given.number("thread"),
+    options = SearchOptions(
+        query=_asked(given),
+        mode=Mode(given.choice("mode")),
+        limit=given.number("limit"),
+        group=Group(given.choice("group")),
+        sort=Order(given.choice("sort")),
+        thread=given.number("thread"),
         facets=_names(given),
-        mode=mode,
     )
-    return answer_json.answer(found, mode.value, given.flag("full"))
+    return answer_json.answer(engine.answer(options), options.mode.value, given.flag("full"))
 
 
 def message(engine: Engine, given: Given, id: str) -> Fields:
@@ -195,7 +194,7 @@ def facets(engine: Engine, given: Given, id: str) -> Fields:
     names = _names(given)
     if not names:
         raise UsageError("there is nothing to count by", "give facets=project,tool,kind,month")
-    found = engine.search(_asked(given), 1, turns=0, facets=names, mode=Mode.KEYWORD)
+    found = engine.search(_asked(given), 1, thread=0, facets=names, mode=Mode.KEYWORD)
     counted = {name: dict(counts) for name, counts in found.facets.items()}
     return {"total": found.total, "respelled": dict(found.respelled), "facets": counted}
 
@@ -293,8 +292,8 @@ ADDRESSES = (
             Parameter(name="thread", kind="integer", default=1, most=50, explained="Turns around a hit."),
             Parameter(
                 name="group",
-                default="session",
-                choices=("session", "none"),
+                default=Group.SESSION.value,
+                choices=tuple(group.value for group in Group),
                 explained="One result a session, or every hit.",
             ),
             _FACETS,

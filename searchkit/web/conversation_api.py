@@ -13,7 +13,7 @@ from searchkit.conversation.types import Branch
 from searchkit.engine import Engine
 from searchkit.errors import NotFound
 from searchkit.query.parse import understand
-from searchkit.query.types import Filter, Mode, Query, narrowed
+from searchkit.query.types import Filter, Group, Mode, Query, narrowed
 from searchkit.render.answer_json import Fields, agent_fields
 from searchkit.server.engine_pool import identity
 from searchkit.server.routes import Given
@@ -129,7 +129,7 @@ def _hits(engine: Engine, uuid: str, query: Query | None) -> frozenset[int]:
     if query is None or session is None:
         return frozenset()
     inside = narrowed(query, Filter(name="session", values=(session,)))
-    found = engine.search(inside, MOST_HITS, order=Order.OLDEST, is_grouped=False, turns=0, mode=Mode.KEYWORD)
+    found = engine.search(inside, MOST_HITS, sort=Order.OLDEST, group=Group.NONE, thread=0, mode=Mode.KEYWORD)
     return frozenset(result.best.ranked.hit.key for result in found.results)
 
 
