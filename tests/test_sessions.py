@@ -116,7 +116,7 @@ def test_filter_that_keeps_all_away_is_named(listed: Run) -> None:
 
     assert (1, "") == (answer.status, answer.out)
     assert [
-        "No session is meant by that.",
+        "No sessions match.",
         "note: without project:ledger there would be 1 session",
         "note: without -kind:prompt there would be 1 session",
     ] == answer.err.splitlines()
@@ -127,7 +127,7 @@ def test_time_without_sessions_is_told_when_there_are_some(listed: Run) -> None:
     answer = listed("sessions", "before:2001-01-01")
 
     assert [
-        "No session is meant by that.",
+        "No sessions match.",
         "note: without before:2001-01-01 there would be 3 sessions",
         "note: sessions are from 2025-03-01 to 2026-03-01",
     ] == answer.err.splitlines()

@@ -236,7 +236,7 @@ SCHEMAS: Mapping[str, Schema] = {
                     {
                         "uuid": TEXT,
                         "timestamp": TIME,
-                        "left_out": {**NUMBER, "description": "Turns before it that are not told; full tells them."},
+                        "left_out": {**NUMBER, "description": "Turns before it that are not shown; full shows them."},
                         "compacted": FLAG,
                         "asked": _or_null(_of("Entry")),
                         "steps": NUMBER,

@@ -341,7 +341,7 @@ ADDRESSES = (
             Parameter(
                 name="exclude_session",
                 is_repeated=True,
-                explained="Leave out this session, meant by its id or a beginning.",
+                explained="Leave out this session: its id, or the beginning of it.",
             ),
             *FILTER_PARAMETERS,
         ),

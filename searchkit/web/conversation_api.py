@@ -72,7 +72,7 @@ def part(engine: Engine, given: Given, id: str) -> Fields:
     def ask(backend: Backend) -> Fields:
         stored = backend.part(id)
         if stored is None:
-            raise NotFound(f"there is no part {one_line(id)!r}", "a part is meant as <uuid>#<block>")
+            raise NotFound(f"there is no part {one_line(id)!r}", "name a part as <uuid>#<block>")
         text = stored.part.text
         return {"part": stored.id, "text": text, "marks": marks(backend, query, text)}
 

@@ -186,9 +186,7 @@ def check_version(directory: Path, version: object) -> None:
     if is_older:
         hint = "run: searchkit index, which brings it up to date and keeps all that is in it"
     else:
-        hint = (
-            "use the searchkit that wrote it, or build it anew: searchkit index --rebuild, which moves this one aside"
-        )
+        hint = "use the searchkit that wrote it, or rebuild it: searchkit index --rebuild, which moves this one aside"
     raise IndexVersion(
         f"the index in {directory} has format {version}, this searchkit reads and writes format {FORMAT}",
         hint,

@@ -40,7 +40,7 @@ def prune(
     """Forget sessions; says first which ones.
 
     What is forgotten stays so while its transcript grows; index --rebuild reads transcripts that are
-    still there anew, from their beginning.
+    still there again, from their beginning.
     """
     if not (older_than or project or ids or gone):
         raise UsageError("prune wants to know what", "give --older-than, --project, --session or --gone")
@@ -58,7 +58,7 @@ def prune(
             and (before is None or (session.ended is not None and session.ended < before))
         ]
         if not chosen:
-            say("No session is meant by that.")
+            say("No sessions match.")
             if as_json:
                 print_json({**json.sessions([]), "is_done": False})
             return NOTHING_FOUND

@@ -563,7 +563,7 @@ def _is_damaged(connection: sqlite3.Connection) -> bool:
 @contextmanager
 def mapped(path: Path) -> Iterator[None]:
     """Turn what SQLite reports into errors that say what to do."""
-    hint = "keep a copy of the directory, then build it anew: searchkit index --rebuild"
+    hint = "keep a copy of the directory, then rebuild it: searchkit index --rebuild"
     try:
         yield
     except UnicodeDecodeError as error:

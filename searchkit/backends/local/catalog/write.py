@@ -74,7 +74,7 @@ class Writer:
     def write(self, batch: Batch) -> None:
         """Write the batch that the rows were made of; the caller commits."""
         opened = [self._files.open(entry.change) for entry in batch]
-        # Opening a file can write chunks anew, so numbers are taken after that.
+        # Opening a file can write chunks again, so numbers are taken after that.
         self._next_record = last_number(self._connection, "records") + 1
         self._next_part = last_number(self._connection, "parts") + 1
         self._packer = Packer(last_number(self._connection, "chunks") + 1)
@@ -288,7 +288,7 @@ class Writer:
     def _mixed_chunks(self) -> set[int]:
         """Find the chunks that hold more than the texts of new records: what is known must not be kept twice.
 
-        Their texts are packed anew as far as they are new; other chunks are kept as they came.
+        Their texts are packed again as far as they are new; other chunks are kept as they came.
         """
         seen, mixed = set(self._numbers), set[int]()
         for record in self._all_records():

@@ -130,7 +130,7 @@ function facts(total) {
     const cost =
         total.cost === null
             ? null
-            : el("div", {}, el("dd", {}, money(total.cost)), el("dt", {}, "told by the transcripts"));
+            : el("div", {}, el("dd", {}, money(total.cost)), el("dt", {}, "as the transcripts say"));
     return el(
         "dl",
         { class: "facts" },
