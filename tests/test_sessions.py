@@ -81,7 +81,10 @@ def test_session_is_shown_on_two_lines(home: Home, run: Run, monkeypatch: pytest
         time.tzset()
 
     assert ["2026-03-02 01:05  find the slow query", "2026-02-01 19:00  another"] == [line[:37] for line in lines[::2]]
-    assert ["  11111111-1 · shop · fix/slow · 1 prompt · 6 h", "  11111111-9 · shop · main · 1 prompt"] == lines[1::2]
+    assert [
+        "  11111111-1 · shop · fix/slow · 1 prompt · 6 h · ~<$0.01",
+        "  11111111-9 · shop · main · 1 prompt",
+    ] == lines[1::2]
     assert all(len(line) <= 80 for line in lines)
 
 

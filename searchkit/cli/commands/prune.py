@@ -60,16 +60,17 @@ def prune(
         if not chosen:
             say("No sessions match.")
             if as_json:
-                print_json({**json.sessions([]), "is_done": False})
+                print_json({**json.sessions([], {}), "is_done": False})
             return NOTHING_FOUND
+        costs = engine.costs([session.id for session in chosen])
         if not as_json:
             say(f"To forget: {count(len(chosen), 'session')}, for good.")
-            print_lines(terminal.sessions(chosen, audience().width))
+            print_lines(terminal.sessions(chosen, costs, audience().width))
         is_done = not dry_run and (yes or _confirmed())
         if is_done:
             engine.prune([session.id for session in chosen])
         if as_json:
-            print_json({**json.sessions(chosen), "is_done": is_done})
+            print_json({**json.sessions(chosen, costs), "is_done": is_done})
         elif is_done:
             say(f"Forgot {count(len(chosen), 'session')}.")
     return 0

@@ -23,10 +23,11 @@ from searchkit.backends.local.catalog.schema import FORKED
 _INSERT_RECORD = f"INSERT INTO records VALUES ({', '.join('?' * 16)})"
 _INSERT_PART = f"INSERT INTO parts VALUES ({', '.join('?' * 18)})"
 _UPSERT_RESPONSE = """
-INSERT INTO responses VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET
+INSERT INTO responses VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET
   record = min(record, excluded.record), input = max(input, excluded.input), output = max(output, excluded.output),
   cache_read = max(cache_read, excluded.cache_read), cache_write = max(cache_write, excluded.cache_write),
-  cost = max(ifnull(cost, excluded.cost), ifnull(excluded.cost, cost))
+  cost = max(ifnull(cost, excluded.cost), ifnull(excluded.cost, cost)),
+  cache_write_1h = max(cache_write_1h, excluded.cache_write_1h)
 """
 _UPSERT_FACT = """
 INSERT INTO facts VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET
@@ -270,6 +271,7 @@ class Writer:
                     usage.cache_read,
                     usage.cache_write,
                     usage.cost,
+                    usage.cache_write_1h,
                 )
                 for spent in self._rows.spent
                 for usage in (spent.usage,)
