@@ -151,7 +151,7 @@ def _coloured(name: str, shown: Shown) -> str:
 def _why(shown: Shown) -> str:
     """Say what a result's score is made of."""
     hit, ranked = shown.ranked.hit, shown.ranked
-    own = f"{hit.score:.3f} of the highest possible x {ranked.weight:.2f} as {hit.kind.value}"
+    own = f"{hit.score:.3f} of the highest possible ^ {RECIPE.word_power} x {ranked.weight:.2f} as {hit.kind.value}"
     if RECIPE.coverage_power:
         own += f" x {hit.coverage:.0%} covered ^ {RECIPE.coverage_power}"
     if ranked.meaning is not None:

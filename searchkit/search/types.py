@@ -33,7 +33,7 @@ class Ranked(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """A hit with its place in the ranking: what its kind weighs, its own score, and the final one, with support.
 
     Where meaning was asked for, too, the own score is made of what words and meaning gave. Where a model
-    reranked, the final one is made with its verdict.
+    reranked, the final one is made with its verdict. A narration says what is done next, and concludes nothing.
     """
 
     hit: Hit
@@ -43,6 +43,7 @@ class Ranked(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     words: float | None = None
     meaning: float | None = None
     judged: float | None = None
+    is_narration: bool = False
 
 
 class Passage(msgspec.Struct, frozen=True, kw_only=True):

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from searchkit.backends.base import Found, Order, Reach, Stored
+from searchkit.backends.base import Found, Hit, Order, Reach, Stored
 from searchkit.backends.local import layout
 from searchkit.backends.local.catalog import read
 from searchkit.backends.local.catalog.asking import rows_in
@@ -153,6 +153,13 @@ class EmbeddedBackend(Meaning):
             everywhere = msgspec.structs.replace(query, condition=Condition())
             hidden = self._matching(everywhere, demands, order, ends_at).total
         return msgspec.structs.replace(found, hits=found.hits[:limit], hidden=hidden)
+
+    def scored(self, query: Query, keys: Sequence[int], /) -> list[Hit]:
+        """Score these parts for the words of a query; those that hold none of them are left out."""
+        if not self._has_words():
+            return []
+        with self._open_keyword().reading():
+            return finding.scored(self._search(query), keys)
 
     def stored(self, keys: Sequence[int], /) -> list[Stored | None]:
         """Return parts by their keys, in this order; None for one that is gone."""
