@@ -18,7 +18,7 @@ RED = Query(text="why was the build red")
 @pytest.mark.parametrize(
     ("question", "weight"),
     [
-        ("why was the build red", 0.475),
+        ("why was the build red", 0.5),
         ("getUserName", 0.3),
         ("src/auth/login.py", 0.3),
         ('"exact words"', 0.3),
@@ -29,8 +29,8 @@ RED = Query(text="why was the build red")
         ("tại sao máy chủ không khởi động được", 0.1),
         ("erreur d'import", 0.1),
         ("warum ist der Build rot", 0.1),
-        ("build failed… ‘why’ – really", 0.475),
-        ("why branch:fix/login_page is:error failed", 0.475),
+        ("build failed… ‘why’ – really", 0.5),
+        ("why branch:fix/login_page is:error failed", 0.5),
     ],
 )
 def test_meaning_weighs_what_the_question_allows(question: str, weight: float) -> None:
