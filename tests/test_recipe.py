@@ -55,7 +55,7 @@ def scores(recipe: Recipe) -> list[tuple[int, float]]:
         2: Meant(cosine=0.6, is_of_call=True),
         3: Meant(cosine=0.5),
     }
-    found = fuse(rank(hits, query, recipe), [], meant, query, recipe)
+    found = fuse(rank(hits, query, recipe, is_alone=False), [], meant, query, recipe)
     return [told(one) for one in found]
 
 

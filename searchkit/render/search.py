@@ -14,7 +14,6 @@ from searchkit.render.no_results import missing, unfinished
 from searchkit.render.understood import understood
 from searchkit.render.wrapped import columns, cut
 from searchkit.search.types import Answer, Result, Shown
-from searchkit.search.weights import RECIPE
 from searchkit.text.format import NO_DATE, age, count, day, last_part
 from searchkit.text.sanitize import command_line, one_line
 from searchkit.types import Kind, Role
@@ -151,9 +150,11 @@ def _coloured(name: str, shown: Shown) -> str:
 def _why(shown: Shown) -> str:
     """Say what a result's score is made of."""
     hit, ranked = shown.ranked.hit, shown.ranked
-    own = f"{hit.score:.3f} of the highest possible ^ {RECIPE.word_power} x {ranked.weight:.2f} as {hit.kind.value}"
-    if RECIPE.coverage_power:
-        own += f" x {hit.coverage:.0%} covered ^ {RECIPE.coverage_power}"
+    word_power, coverage_power = ranked.powers
+    raised = "" if word_power == 1 else f" ^ {word_power}"
+    own = f"{hit.score:.3f} of the highest possible{raised} x {ranked.weight:.2f} as {hit.kind.value}"
+    if coverage_power:
+        own += f" x {hit.coverage:.0%} covered ^ {coverage_power}"
     if ranked.meaning is not None:
         words = f"words {ranked.words:.3f} ({own})" if ranked.words else "no words"
         own = f"{words} and meaning {ranked.meaning:.3f}"

@@ -115,7 +115,7 @@ class _Pool:
 
     def _ranked(self, hits: Sequence[Hit]) -> list[Ranked]:
         rank = ranking.rank if self._order is Order.RELEVANCE else ranking.as_found
-        return rank(hits, self._query, self._recipe)
+        return rank(hits, self._query, self._recipe, self._question is None)
 
     def _arranged(self, ranked: Sequence[Ranked]) -> list[Ranked]:
         if self._order is not Order.RELEVANCE:

@@ -39,16 +39,21 @@ class Meant(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     prompt: float = 0.0
 
 
-def rank(hits: Iterable[Hit], query: Query, recipe: Recipe = RECIPE) -> list[Ranked]:
-    """Rank by words alone, best first; of equals the newer comes first."""
-    scored = as_found(hits, query, recipe)
+def rank(hits: Iterable[Hit], query: Query, recipe: Recipe = RECIPE, is_alone: bool = True) -> list[Ranked]:
+    """Rank by words, best first; of equals the newer comes first. Meaning may follow where they are not alone."""
+    scored = as_found(hits, query, recipe, is_alone)
     return _in_order(supported(scored if recipe.is_absolute else _by_best(scored), recipe))
 
 
-def as_found(hits: Iterable[Hit], query: Query, recipe: Recipe = RECIPE) -> list[Ranked]:
+def as_found(hits: Iterable[Hit], query: Query, recipe: Recipe = RECIPE, is_alone: bool = True) -> list[Ranked]:
     """Return the hits with their scores by words, in the order in which they came."""
     prompt = 1.0 if is_in_english(query.wanted) else recipe.word_prompt_of_other_languages
-    return [_by_words(hit, query, recipe, prompt) for hit in hits]
+    is_alone = is_alone or weight_of(query, recipe) <= recipe.least_meaning
+    if is_alone:
+        powers = recipe.word_power_alone, recipe.coverage_power_alone
+    else:
+        powers = recipe.word_power, recipe.coverage_power
+    return [_by_words(hit, query, recipe, prompt, *powers) for hit in hits]
 
 
 def fuse(
@@ -148,12 +153,14 @@ def boost(hit: Hit, query: Query, recipe: Recipe) -> float:
     return recipe.period_boost
 
 
-def _by_words(hit: Hit, query: Query, recipe: Recipe, prompt: float) -> Ranked:
+def _by_words(
+    hit: Hit, query: Query, recipe: Recipe, prompt: float, word_power: float, coverage_power: float
+) -> Ranked:
     weight = recipe.word_agent_prompt if hit.is_told else recipe.word_kinds.get(hit.kind, 1.0)
     weight *= prompt if hit.kind is Kind.PROMPT else 1.0
     weight *= boost(hit, query, recipe)
-    own = hit.score**recipe.word_power * weight * hit.coverage**recipe.coverage_power
-    return Ranked(hit=hit, weight=weight, own=own, score=own)
+    own = hit.score**word_power * weight * hit.coverage**coverage_power
+    return Ranked(hit=hit, weight=weight, own=own, score=own, powers=(word_power, coverage_power))
 
 
 def _by_best(scored: Sequence[Ranked]) -> list[Ranked]:

@@ -75,7 +75,7 @@ def _filled(
 ) -> list[Ranked]:
     """Score the words of what only meaning found; it is among the candidates whatever they are worth."""
     known = {one.hit.key for one in words}
-    return as_found(backend.scored(query, [one.key for one in near if one.key not in known]), query, recipe)
+    return as_found(backend.scored(query, [one.key for one in near if one.key not in known]), query, recipe, False)
 
 
 def means_words(query: Query) -> bool:

@@ -44,6 +44,8 @@ class Ranked(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     meaning: float | None = None
     judged: float | None = None
     is_narration: bool = False
+    # What the score of the words and their coverage were raised to.
+    powers: tuple[float, float] = (1.0, 1.0)
 
 
 class Passage(msgspec.Struct, frozen=True, kw_only=True):
