@@ -17,7 +17,7 @@ from searchkit.backends.base import Order, Reach
 from searchkit.backends.local import EmbeddedBackend, layout
 from searchkit.context.types import DEFAULT_TOKENS
 from searchkit.conversation import lookup
-from searchkit.embed.models import Models
+from searchkit.embed.load import Models
 from searchkit.errors import (
     IndexBusy,
     IndexDamaged,
@@ -250,8 +250,7 @@ class Engine:
 
     def resumption(self, session: Session) -> "Resumption":
         """Say what stands in the way of reopening a session, and what is worth knowing before."""
-        from searchkit.conversation.interrupted import is_interrupted
-        from searchkit.conversation.resume import Resumption
+        from searchkit.conversation.resume import Resumption, is_interrupted
 
         backend = self._open()
         facts = backend.facts(session.id, ("forked-from", "worktree"))

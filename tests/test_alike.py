@@ -2,7 +2,7 @@
 
 import pytest
 
-from searchkit.context.alike import is_repetition, runs
+from searchkit.context.select import is_repetition, runs
 
 TEXT = "The queue has no bound, so it grows for as long as the uplink is slower than the reader."
 

@@ -14,7 +14,7 @@ import pytest
 
 from searchkit import Engine, config
 from searchkit.backends.local import layout
-from searchkit.backends.local.lock import writing
+from searchkit.backends.local.open import writing
 from tests.running import Run
 from tests.transcript import Home
 

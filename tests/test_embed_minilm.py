@@ -11,11 +11,10 @@ import pytest
 
 from searchkit.embed.minilm import model as minilm
 from searchkit.embed.minilm import weights
-from searchkit.embed.minilm.arithmetic import Floats
-from searchkit.embed.minilm.graph import encoder
+from searchkit.embed.minilm.build import SAMPLES
+from searchkit.embed.minilm.graph import Floats, encoder
 from searchkit.embed.minilm.model import MiniLM
 from searchkit.embed.minilm.run import NICENESS, Encoder, step_back
-from searchkit.embed.minilm.samples import SAMPLES
 from searchkit.embed.tokenize import Tokens
 from searchkit.errors import ModelDamaged
 

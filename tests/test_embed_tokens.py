@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tokenizers import Tokenizer
 
 from searchkit.embed.minilm import weights
-from searchkit.embed.minilm.batches import BATCH_TOKENS, CHOICE_ROWS, batches
+from searchkit.embed.minilm.run import BATCH_TOKENS, CHOICE_ROWS, batches
 from searchkit.embed.tokenize import Tokens, encodable
 
 MAX_TOKENS = 16

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from searchkit.embed.base import Vectors
-from searchkit.embed.exhaustion import within_memory
 from searchkit.embed.fake import FakeEmbedder
 from searchkit.embed.load import choose
 from searchkit.embed.minilm.weights import packaged
+from searchkit.embed.model_files import within_memory
 from searchkit.embed.prompts import Prefixes, prefixes
 from searchkit.errors import ModelDamaged, ModelMissing, ModelTooLarge
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from searchkit import Engine
-from searchkit.backends.local.lock import writing
+from searchkit.backends.local.open import writing
 from searchkit.errors import IndexDamaged, IndexMissing, IndexUnwritable
 from tests.transcript import Home
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from searchkit.backends.local.lock import writing
+from searchkit.backends.local.open import writing
 from searchkit.errors import IndexBusy
 
 SECONDS_FOR_ANYTHING = 60.0

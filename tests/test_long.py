@@ -9,9 +9,9 @@ from functools import partial
 import pytest
 
 from searchkit.backends.local import EmbeddedBackend, open_to_write
-from searchkit.conversation.interrupted import is_interrupted
 from searchkit.conversation.outline import outline
 from searchkit.conversation.pages import leaf
+from searchkit.conversation.resume import is_interrupted
 from searchkit.conversation.show import conversation
 from searchkit.indexing.ingest import ingest
 from searchkit.sources.claude import ClaudeSource

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from searchkit.embed import safety
+from searchkit.embed import model_files
 from searchkit.embed.cross_encoder import CrossEncoder
 from searchkit.embed.load import choose
 from searchkit.embed.minilm.weights import packaged
@@ -133,7 +133,7 @@ def test_sound_model_passes(model: Path) -> None:
     change(model / "2_Dense" / "config.json", lambda settings: settings.update(dense))
     (model / "pytorch_model.bin").write_bytes(b"not read, since there are safetensors")
 
-    safety.check(model, "mine", "")
+    model_files.check(model, "mine", "")
 
 
 @pytest.mark.parametrize("name", ["modules.json", "config.json"])
@@ -142,7 +142,7 @@ def test_settings_that_cannot_be_read_are_not_passed_over(model: Path, name: str
     (model / name).write_text('{"a": ' * 100_000, encoding="utf-8")
 
     with pytest.raises(ModelDamaged, match=name):
-        safety.check(model, "mine", "")
+        model_files.check(model, "mine", "")
 
 
 def test_directory_without_a_model_is_not_walked(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from searchkit.embed.minilm import cache
+from searchkit.embed.minilm import build
 from tests.answers import SESSION
 from tests.running import Run
 from tests.transcript import Home
@@ -127,14 +127,14 @@ def test_model_that_others_could_write_is_not_run(tmp_path: Path, caplog: pytest
     """A model that is kept where others can write is made again, and the user is told why (issue 15)."""
     place = tmp_path / "models"
     path = place / "model.onnx"
-    ready = cache.Ready(
-        maker="m", stamp="s", weights="w", precision="int8", cosine=1.0, graph_hash=cache.graph_hash(b"graph")
+    ready = build.Ready(
+        maker="m", stamp="s", weights="w", precision="int8", cosine=1.0, graph_hash=build.graph_hash(b"graph")
     )
-    cache.store(path, ready, b"graph")
-    assert cache.load(path) is not None
+    build.store(path, ready, b"graph")
+    assert build.load(path) is not None
     (place if harm == "directory" else path).chmod(0o777)
 
-    assert cache.load(path) is None
+    assert build.load(path) is None
     assert "can be written by other users" in caplog.text
 
 

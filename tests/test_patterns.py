@@ -3,8 +3,7 @@
 import pytest
 
 from searchkit import Engine
-from searchkit.backends.local.words.regex import pieces, spans_words
-from searchkit.backends.local.words.running import is_match, is_runnable
+from searchkit.backends.local.words.regex import is_match, is_runnable, pieces, spans_words
 from tests.transcript import Home
 
 SESSION = "11111111-1111-4111-8111-111111111111"

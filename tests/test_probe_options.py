@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from searchkit.backends.local.lock import writing
+from searchkit.backends.local.open import writing
 from searchkit.query.types import FILTERS
 from tests.answers import OTHER, SESSION, THIRD
 from tests.probe import searched

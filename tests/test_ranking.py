@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from searchkit.backends.base import Hit
-from searchkit.indexing.features import feature
+from searchkit.indexing.embed_parts import feature
 from searchkit.query.parse import understand
 from searchkit.query.types import Period, Query, Span
 from searchkit.search.ranking import Meant, fuse, meaning, weight_of

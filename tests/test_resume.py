@@ -9,7 +9,7 @@ import pytest
 
 from searchkit import Engine
 from searchkit.backends.local.layout import LAST_SEARCH
-from searchkit.cli.last_results import recall, remember
+from searchkit.cli.session_argument import recall, remember
 from searchkit.errors import UsageError
 from tests.running import Run
 from tests.transcript import Home

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from searchkit import Engine
 from searchkit.backends.base import Backend
 from searchkit.conversation.pages import Reading, leaf
-from searchkit.server.parameters import Given
+from searchkit.server.routes import Given
 from searchkit.server.transcripts import Unread
 from searchkit.web import conversation_api, feeds
 from searchkit.web.shelf import MOST_READINGS, Key, Shelf, size

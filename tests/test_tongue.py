@@ -10,8 +10,8 @@ from searchkit.backends.local.words.highlight import marks
 from searchkit.query.parse import understand
 from searchkit.query.types import Clause, Query, Term
 from searchkit.search.ranking import rank
-from searchkit.text.french import beginning, forms, unelided
-from searchkit.text.tongue import is_in_english, is_in_french, word_count
+from searchkit.text.forms import beginning, french_forms, unelided
+from searchkit.text.language import is_in_english, is_in_french, word_count
 from searchkit.types import Kind
 from tests.transcript import Home
 
@@ -171,7 +171,7 @@ def test_elided_words_are_taken_off() -> None:
 
 def test_short_words_have_no_other_forms() -> None:
     """Too much would be made of them."""
-    assert ((), "mot") == (forms("mot"), beginning("mot"))
+    assert ((), "mot") == (french_forms("mot"), beginning("mot"))
 
 
 def hit(key: int, kind: Kind, score: float) -> Hit:

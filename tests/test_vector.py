@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from searchkit.backends.base import Vector
 from searchkit.backends.local import EmbeddedBackend
 from searchkit.backends.local.layout import VECTORS
+from searchkit.backends.local.vectors import table as upkeep
 from searchkit.backends.local.vectors import table as vector
-from searchkit.backends.local.vectors import upkeep
 from searchkit.backends.local.vectors.rows import Description, rows
 from searchkit.backends.local.vectors.table import Vectors
 from searchkit.errors import IndexDamaged, IndexModel

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from searchkit.backends.local import EmbeddedBackend, backend
-from searchkit.backends.local.vectors import upkeep
+from searchkit.backends.local.vectors import table
 
 # What reads is imported by the command that needs it, which is too late for the limits.
 from searchkit.cli import main as cli
@@ -19,7 +19,7 @@ from searchkit.sources import jsonl
 
 REPORTS = 3
 PHASES = ("checkpoints", "write", "keep_up", "settle", "follow", "lacking", "twins", "keep", "tidy", "close")
-LIMITED = (ingest, worker, jsonl, backend, embed_parts, upkeep)
+LIMITED = (ingest, worker, jsonl, backend, embed_parts, table)
 
 
 def main() -> None:

@@ -1,18 +1,28 @@
-"""Whom a command talks to: somebody before a terminal, a pipe, or a client of the resident process.
-
-Commands ask here how wide a line may be and whether colours are seen, and print through it, so that they
-are the same wherever they run.
-"""
+"""Whom a command prints for: a terminal, a pipe, or a client of the resident process; and its pager."""
 
 import os
+import shlex
 import shutil
+import signal
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from contextvars import ContextVar
+from itertools import chain, islice
+from typing import TYPE_CHECKING
 
 import click
 
 from searchkit.text.sanitize import printed
+
+if TYPE_CHECKING:
+    from subprocess import Popen
+
+
+# Whom a command talks to: somebody before a terminal, a pipe, or a client of the resident process.
+#
+# Commands ask here how wide a line may be and whether colours are seen, and print through it, so that they
+# are the same wherever they run.
 
 # Lines get no longer on wide terminals: they would be hard to read. The first is for where there is no terminal.
 DEFAULT_WIDTH = 100
@@ -67,7 +77,6 @@ class Audience:
     def page(self, lines: Iterable[str]) -> None:
         """Print lines of a result, in a pager if somebody would have to scroll back."""
         # Few results are so long.
-        from searchkit.cli.paging import print_paged
 
         print_paged(lines, self)
 
@@ -88,3 +97,60 @@ def audience() -> Audience:
 def address(listener: Audience) -> None:
     """Let what runs in this context from now on talk to somebody else."""
     _present.set(listener)
+
+
+# Long results in a pager, where somebody sits before a terminal; in a pipe, never.
+
+DEFAULT_PAGER = "less -R"
+# What git sets as well, unless the user has: end where all fits, show colours, leave the text on the screen.
+LESS = "FRX"
+
+
+def print_paged(lines: Iterable[str], reader: Audience) -> None:
+    """Print lines for somebody, in a pager if there are more than the terminal has."""
+    arguments = _arguments() if sys.stdout.isatty() and sys.stdin.isatty() else []
+    if not arguments:
+        reader.print(lines)
+        return
+    following = iter(lines)
+    # A line is left for the prompt of the shell.
+    first = list(islice(following, shutil.get_terminal_size().lines - 1))
+    second = list(islice(following, 1))
+    pager = _started(arguments) if second else None
+    if pager is None:
+        reader.print(chain(first, second, following))
+    else:
+        _feed(pager, chain(first, second, following), reader.is_coloured)
+
+
+def _arguments() -> list[str]:
+    """Return the pager with its arguments; nothing where the user wants none."""
+    try:
+        return shlex.split(os.environ.get("PAGER", DEFAULT_PAGER))
+    except ValueError:
+        return []
+
+
+def _started(arguments: list[str]) -> "Popen[bytes] | None":
+    """Start a pager; None where it cannot be run."""
+    # Few results are so long.
+    from subprocess import PIPE, Popen
+
+    with suppress(OSError):
+        return Popen(arguments, stdin=PIPE, env={"LESS": LESS, **os.environ})
+    return None
+
+
+def _feed(pager: "Popen[bytes]", lines: Iterator[str], is_coloured: bool) -> None:
+    """Hand lines to a pager until it has seen enough, and wait for it to end."""
+    # An interrupt is for the pager: leaving before it would leave the terminal as the pager had it.
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        assert pager.stdin is not None
+        with suppress(BrokenPipeError), pager.stdin as file:
+            for line in lines:
+                shown = printed(line if is_coloured else click.unstyle(line))
+                file.write(f"{shown}\n".encode(sys.stdout.encoding or "utf-8", "replace"))
+        pager.wait()
+    finally:
+        signal.signal(signal.SIGINT, before)

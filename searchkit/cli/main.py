@@ -13,7 +13,7 @@ import click
 from searchkit import __version__
 from searchkit.cli.commands import INTERRUPTED, WENT_WRONG, NotHere
 from searchkit.cli.console import audience
-from searchkit.cli.printing import complain, print_json, say
+from searchkit.cli.output import complain, print_json, say
 from searchkit.errors import SearchkitError, UsageError
 from searchkit.render import json
 from searchkit.text.sanitize import safe

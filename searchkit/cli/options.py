@@ -1,9 +1,17 @@
-"""The options that several commands take."""
+"""The options that several commands share: the index, JSON, words and filters."""
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Sequence
+from functools import wraps
 from typing import Any
 
 import click
+
+from searchkit.cli.completers import complete_filter
+from searchkit.cli.output import warn
+from searchkit.query.parse import understand
+from searchkit.query.types import Condition, Filter, Query
+from searchkit.text.sanitize import one_line
 
 Command = Callable[..., Any]
 
@@ -24,3 +32,89 @@ rerank_option = click.option(
     default="",
     help="Let a cross-encoder, by name or path, reorder the first results.",
 )
+
+
+# How commands are asked: words and filters, as arguments and as options.
+
+# What can be filtered by, and how its option is explained.
+FILTERS = {
+    "project": "The last part of a project's path, or any part of it.",
+    "session": "A session's id, or its beginning.",
+    "agent": "An agent's id or type, or its beginning.",
+    "branch": "Any part of a branch's name.",
+    "tool": "A tool's name, or the server that offers it.",
+    "kind": "A kind of part: prompt, text, thinking, tool_call, ...",
+    "role": "Who speaks: user, assistant or system.",
+    "language": "What a text is written in: en, fr, zh, ..., or english, french, chinese, ...",
+    "model": "Any part of a model's name.",
+    "file": "Any part of the path of a file that was touched.",
+    "title": "Any part of a session's title.",
+    "is": "A state of a part: error, sidechain or summary.",
+    "after": "From then on: 2026-03-01, 7d, yesterday, 'last march'.",
+    "before": "Before then.",
+    "on": "On that day, in that week, month or year.",
+}
+# Stands before a word that begins with a hyphen, which click would take for options. No argument holds it.
+_WORD = "\0"
+# All options have two hyphens, but for that of help.
+_HYPHENED = re.compile(r"-(?!-|h$).", re.DOTALL)
+
+
+def understood(words: Sequence[str], filters: Sequence[tuple[str, str]]) -> Query:
+    """Read a question in the user's time zone; what was taken for plain words is told on stderr."""
+    query = understand(" ".join(words), filters=filters)
+    for note in query.notes:
+        warn(one_line(note))
+    return query
+
+
+def by_title(query: Query) -> Condition:
+    """Turn what is left of a question beside its filters into filters of titles."""
+    titles = tuple(
+        Filter(name="title", values=tuple(term.text for term in clause.terms), is_excluded=clause.is_excluded)
+        for clause in query.clauses
+    )
+    return Condition(filters=(*query.condition.filters, *titles), periods=query.condition.periods)
+
+
+def filter_options(command: Command) -> Command:
+    """Add all filters; the command is given `filters`, a list of pairs of name and value."""
+
+    @wraps(command)
+    def collected(*arguments: Any, **options: Any) -> Any:
+        given = {name: options.pop(f"filter_{name}") for name in FILTERS}
+        return command(*arguments, filters=[(name, value) for name in FILTERS for value in given[name]], **options)
+
+    for name, explained in reversed(FILTERS.items()):
+        variable, complete = f"filter_{name}", complete_filter
+        option = click.option(
+            f"--{name}", variable, metavar="VALUE", multiple=True, help=explained, shell_complete=complete
+        )
+        option(collected)
+    return collected
+
+
+def words_argument(is_required: bool) -> Callable[[Command], Command]:
+    """Add words, among which may be filters; the command must be a `Question`."""
+    return click.argument("words", nargs=-1, required=is_required, callback=_restored)
+
+
+class Question(click.Command):
+    """A command that takes words, of which one with a hyphen before it is no option: `-slow`, `-n`, `-1`."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Keep click from reading what begins with a single hyphen as options, unless it is `-h`."""
+        options = [one for one in self.params if isinstance(one, click.Option)]
+        valued = {name for option in options if not option.is_flag for name in option.opts}
+        before = ["", *args]
+        return super().parse_args(
+            ctx,
+            [
+                _WORD + one if _HYPHENED.match(one) and previous not in valued else one
+                for one, previous in zip(args, before, strict=False)
+            ],
+        )
+
+
+def _restored(context: click.Context, parameter: click.Parameter, value: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(one.removeprefix(_WORD) for one in value)

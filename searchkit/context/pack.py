@@ -7,10 +7,9 @@ import msgspec
 
 from searchkit.backends.base import Backend
 from searchkit.context.budget import LEAST_SIZE, allot
-from searchkit.context.excerpt import MOST_BESIDE, SHARE_AROUND, excerpt, whole
+from searchkit.context.excerpt import MOST_BESIDE, SHARE_AROUND, excerpt, nearest, unfolded, whole
 from searchkit.context.select import choose
 from searchkit.context.types import Candidate, Excerpt, Pack
-from searchkit.context.unfold import nearest, unfolded
 from searchkit.errors import TooFewTokens
 from searchkit.query.types import Query
 from searchkit.render import context as render

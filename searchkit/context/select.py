@@ -1,9 +1,9 @@
-"""Chooses which passages of an answer are worth another agent's while, the most useful first, none of them twice."""
+"""Chooses which passages of an answer are worth another agent's tokens, the best first, none of them twice."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 
 from searchkit.backends.base import Backend, Step, Stored
-from searchkit.context.alike import is_repetition, runs
 from searchkit.context.types import Candidate
 from searchkit.conversation import turns as window
 from searchkit.conversation.types import Folded, Said
@@ -11,6 +11,30 @@ from searchkit.query.types import Query
 from searchkit.render.context import PREAMBLE
 from searchkit.search.stretch import stretch
 from searchkit.search.types import Answer, Result, Shown
+
+# Runs of so many words are compared: shorter ones recur in texts that have nothing to do with each other.
+RUN = 5
+# A text of which this share was said before is taken for a repetition.
+REPEATED_SHARE = 0.8
+# In scripts without spaces each character is a word.
+_WORD = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]|[^\\W\\d_]+|\\d+")
+
+Runs = Set[tuple[str, ...]]
+
+
+def runs(text: str) -> Runs:
+    """Return all runs of words in a text, without case, and with all numbers alike; a short text is one run."""
+    words = ["0" if word.isdigit() else word for word in _WORD.findall(text.casefold())]
+    last = max(0, len(words) - RUN)
+    return {tuple(words[first : first + RUN]) for first in range(last + 1)}
+
+
+def is_repetition(text: Runs, before: Runs) -> bool:
+    """Say whether most of a text was said before."""
+    return len(text & before) >= REPEATED_SHARE * len(text)
+
+
+# Chooses which passages of an answer are worth another agent's while, the most useful first, none of them twice.
 
 # Scores are absolute. Over the sample, what scored less than this share of the best held one common word of several.
 LEAST_SHARE = 0.3

@@ -5,8 +5,7 @@ from collections.abc import Iterator, Sequence
 import msgspec
 from msgspec.structs import replace
 
-from searchkit.backends.base import Backend, Node
-from searchkit.backends.surveys import Gap, Survey
+from searchkit.backends.base import Backend, Gap, Node, Survey
 from searchkit.conversation import fixes
 from searchkit.conversation.thread import (
     Walk,

@@ -8,8 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
-from searchkit.backends.base import Backend, Node, Step, Stored
-from searchkit.backends.surveys import Gap, Survey
+from searchkit.backends.base import Backend, Gap, Node, Step, Stored, Survey
 from searchkit.conversation.fixes import CHANGING
 from searchkit.conversation.graph import Graph, graph, on, under
 from searchkit.conversation.subagents import MOST_DEPTH, agents_of, is_inline, own_records, sidechains

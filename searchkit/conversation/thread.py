@@ -9,8 +9,7 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from searchkit.backends.base import Backend, Node
-from searchkit.backends.surveys import Extent, Gap, Survey
+from searchkit.backends.base import Backend, Extent, Gap, Node, Survey
 from searchkit.conversation.graph import Graph, back, graph, is_turning, on, under
 from searchkit.conversation.subagents import above, is_inline, sidechains, strays
 from searchkit.conversation.types import Agent, Branch, Reason, Thread

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from searchkit.embed.base import Vector
-from searchkit.embed.exhaustion import within_memory
-from searchkit.embed.model_files import opened_judge
+from searchkit.embed.model_files import opened_judge, within_memory
 from searchkit.embed.tokenize import encodable
 from searchkit.errors import ModelMismatch
 

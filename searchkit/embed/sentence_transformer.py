@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from searchkit.embed.base import Identity, Vector, Vectors
-from searchkit.embed.exhaustion import within_memory
-from searchkit.embed.model_files import OTHER_MODEL, is_path, opened
+from searchkit.embed.model_files import OTHER_MODEL, is_path, opened, within_memory
 from searchkit.embed.prompts import prefixes
 from searchkit.embed.tokenize import encodable
 from searchkit.errors import ModelMismatch

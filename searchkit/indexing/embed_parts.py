@@ -1,15 +1,73 @@
-"""Gives vectors to the parts that lack them, the most valuable and newest first.
+"""Gives vectors to the parts that lack them, the most valuable and newest first."""
 
-It may be interrupted anywhere: what is kept is kept, and the next run asks again what is missing.
-"""
-
+import re
 from collections.abc import Callable, Mapping
 
 from searchkit.backends.base import Backend, Stored, Vector
 from searchkit.backends.vector_priority import EXCHANGE_PIECE, pieces
 from searchkit.embed.base import Embedder
-from searchkit.indexing.features import feature
 from searchkit.types import Kind, Part
+
+# Measured over real transcripts: with these, 82 instead of 76 of 100 questions were answered in the first ten.
+# With 0.9 for a short text MRR was 71.1 instead of 72.3.
+SHORT = 0.8
+NARRATION = 0.8
+CONCLUSION = 1.1
+# Of English as many characters. A Chinese character has three, and says as much as that.
+SHORT_BYTES = 200
+
+_SAID = frozenset({Kind.TEXT, Kind.THINKING})
+# "Let me check ...", "Now I'll ...": 63 % of all short texts. After a word or two of agreement, if any.
+_NARRATING = re.compile(
+    r"(?:(?:ok(?:ay)?|good|great|perfect|excellent|alright|now)[,.!:]?\s+)*"
+    r"(?:now\s+)?(?:let me|let's|let us|i'll|i will|i need to|i'm going to|now i|now let|first,? i|next,? i)\b"
+    # French.
+    r"|(?:(?:ok|bien|bon|parfait|très bien|d'accord|maintenant|ensuite|d'abord)[,.!:]?\s+)*"
+    r"(?:je (?:vais|commence|regarde|vérifie|lis|lance|passe|mets|modifie|cherche|crée|rédige|mesure|dois|voudrais)\b"
+    r"|(?:voyons|regardons|vérifions|commençons|lançons|laissez?-moi)\b)"
+    # Chinese.
+    r"|(?:(?:好的?|可以|没问题|明白|收到|现在|首先|那么?|接下来|下面|然后|ok)[，,。！!：:\s]*)*"
+    r"(?:让我|我来|我先|我会|我将|我需要|我要|我们[来先]|我再|接下来|下面|现在[我来让]|先[来看])"
+    # Korean and Japanese say so at the end of a sentence.
+    r"|[^.!?\n]{0,100}(?:겠습니다|[할볼올둘]게요|보죠|봅시다)"
+    r"|[^。！？\n]{0,60}(?:てみます|ていきます|確認します|修正します|見ます|追加します|実行します|作成します|更新します)",
+    re.IGNORECASE,
+)
+# Texts are lowered first, and all words begin at one place of the pattern: looking for each of them at each
+# letter took twelve times as long, a twentieth of all embedding.
+_CONCLUDING = re.compile(
+    r"\b(?:root cause|fixed\b|because\b|turns out|instead of|caused by\b|due to\b|resolved\b|solution\b"
+    r"|the (?:issue|problem|bug|reason|cause|culprit) (?:is|was)|now works|works now|decided\b|conclusion\b"
+    r"|(?:la|les) causes?\b|à cause d|parce qu|corrigée?s?\b|résolue?s?\b|au lieu d|plutôt qu"
+    r"|coupable\b|vien(?:t|nent) d[eu'’]|venai(?:t|ent) d[eu'’]|décidé|d'où\b|on retient\b"
+    r"|le problème (?:est|était)\b)"
+)
+# Of words that stand without spaces.
+_CONCLUDING_UNSPACED = re.compile(
+    r"原因|根因|因为|由于|导致|问题出?在|修复了|已修复|解决了|改成|改为|而不是|结论|决定|罪魁"
+    r"|원인|때문|해결|고쳤|수정했|바꿨|변경했|결론|결정|대신"
+    r"|ため(?:です|でした)|修正しました|直しました|解決|代わりに|ようにしました"
+)
+
+
+def feature(kind: Kind, text: str) -> float:
+    """Return what the meaning of a text counts times."""
+    if kind not in _SAID:
+        return 1.0
+    is_short = len(text) < SHORT_BYTES and len(text.encode("utf-8", "replace")) < SHORT_BYTES
+    length = SHORT if is_short else 1.0
+    if _NARRATING.match(text.lstrip()):
+        return length * NARRATION
+    return length * CONCLUSION if _concludes(text.lower()) else length
+
+
+def _concludes(text: str) -> bool:
+    return bool(_CONCLUDING.search(text) or (not text.isascii() and _CONCLUDING_UNSPACED.search(text)))
+
+
+# Gives vectors to the parts that lack them, the most valuable and newest first.
+#
+# It may be interrupted anywhere: what is kept is kept, and the next run asks again what is missing.
 
 # Parts that are embedded and kept together: some seconds of work, so that little is lost by a kill. Texts of one
 # length run together, and among more of them more are alike.

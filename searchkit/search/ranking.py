@@ -14,7 +14,7 @@ from searchkit.query.filter_matching import within
 from searchkit.query.types import Match, Query
 from searchkit.search.types import Ranked
 from searchkit.search.weights import RECIPE, Recipe
-from searchkit.text.tongue import is_in_english
+from searchkit.text.language import is_in_english
 from searchkit.types import Kind
 
 _NAME = re.compile(r"[_/(){}]|::|\w\.\w|[a-z][A-Z]")

@@ -12,7 +12,7 @@ from searchkit.search.ranking import Meant, as_found, fuse
 from searchkit.search.replies import replies
 from searchkit.search.types import Ranked
 from searchkit.search.weights import RECIPE, Recipe
-from searchkit.text.tongue import is_in_english, word_count
+from searchkit.text.language import is_in_english, word_count
 from searchkit.types import Kind
 
 if TYPE_CHECKING:

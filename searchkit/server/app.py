@@ -1,29 +1,102 @@
-"""The HTTP interface: every address, and what goes wrong turned into an answer."""
+"""The ASGI application: routes, errors as JSON, keep-alive bytes, cancelled requests."""
 
+import asyncio
 import logging
 import os
+from collections.abc import Awaitable
+from typing import TypeVar
 
 import msgspec
+import orjson
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
+from starlette.types import Receive
 
 from searchkit.engine import Engine
-from searchkit.errors import Refused, SearchkitError, UsageError
-from searchkit.mcp.http import asgi
-from searchkit.server import beating
+from searchkit.errors import (
+    IndexFault,
+    ModelFault,
+    NotFound,
+    NotPrivate,
+    Refused,
+    SearchkitError,
+    SourceError,
+    UsageError,
+)
+from searchkit.mcp import keep_alive
+from searchkit.mcp.server import asgi
+from searchkit.render import json
 from searchkit.server.openapi import description
-from searchkit.server.parameters import Given
-from searchkit.server.refusing import answered, refused
-from searchkit.server.routes import ADDRESSES, Address
+from searchkit.server.routes import ADDRESSES, Address, Given
 from searchkit.server.run_command import run
 from searchkit.server.service import Service
 from searchkit.server.transcripts import Unread
-from searchkit.server.waiting import unless_gone
+from searchkit.text.sanitize import escaped
 from searchkit.web import files as page
 from searchkit.web.feeds import FEEDS
+
+# Too many at once, or an index that cannot be read now: worth another try after this.
+RETRY_SECONDS = 1
+
+
+def answered(fields: object, status: int = 200) -> Response:
+    """Answer with JSON, whose text may be printed on a terminal as it is."""
+    return Response(escaped(orjson.dumps(fields).decode()), status, media_type="application/json")
+
+
+def refused(error: SearchkitError) -> Response:
+    """Answer with what went wrong."""
+    response = answered(json.error(error), status_of(error))
+    if response.status_code == 503:
+        response.headers["Retry-After"] = str(RETRY_SECONDS)
+    return response
+
+
+def status_of(error: SearchkitError) -> int:
+    """Return the status of an error."""
+    match error:
+        case Refused():
+            return error.status
+        case NotFound():
+            return 404
+        case UsageError():
+            return 400
+        case IndexFault() | ModelFault() | SourceError() | NotPrivate():
+            # The index or the model cannot be used as it is now; the request was good.
+            return 503
+    return 500
+
+
+# Gives up what nobody waits for any more: a client that went away asks again, and would wait behind himself.
+
+T = TypeVar("T")
+# What proxies write into their logs for it; nobody reads it.
+CLIENT_GONE = 499
+
+
+async def unless_gone(receive: Receive, working: Awaitable[T]) -> T:
+    """Return what is worked on; once the client is gone, what has not begun yet never begins."""
+    task = asyncio.ensure_future(working)
+    gone = asyncio.ensure_future(_gone(receive))
+    try:
+        await asyncio.wait((task, gone), return_when=asyncio.FIRST_COMPLETED)
+        if task.done():
+            return task.result()
+        raise Refused(CLIENT_GONE, "nobody waits for it any more")
+    finally:
+        task.cancel()
+        gone.cancel()
+
+
+async def _gone(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
+# The HTTP interface: every address, and what goes wrong turned into an answer.
 
 log = logging.getLogger(__name__)
 
@@ -79,7 +152,7 @@ def _own(service: Service) -> list[BaseRoute]:
     async def run_command(request: Request) -> Response:
         body = await request.body()
         asked = unless_gone(request.receive, service.engines.ask(lambda engine: run(engine, body)))
-        return await beating.answer(asked, _complain)
+        return await keep_alive.answer(asked, _complain)
 
     async def listen(request: Request) -> Response:
         try:

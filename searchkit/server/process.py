@@ -1,4 +1,4 @@
-"""The life of the process: alone on its index, reachable before anything slow is imported, gone without a trace."""
+"""The life of the resident process: alone on its index, reachable before slow imports, gone when idle."""
 
 import argparse
 import os
@@ -10,8 +10,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NoReturn
 
+from searchkit.client import address
+from searchkit.client.lock import hold, leave
 from searchkit.errors import NotPrivate
-from searchkit.server import address, alone
 
 # Connections that wait while everything is imported, and while 50 clients ask at once.
 BACKLOG = 512
@@ -59,7 +60,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         sys.stderr.write(f"searchkit: {error.message}\n{error.hint}\n")
     else:
         with suppress(OSError):
-            alone.leave(lock)
+            leave(lock)
     # Threads that follow changes or load a model are not waited for: nothing they do is lost by a kill.
     os._exit(status)
 
@@ -67,7 +68,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 def listen(index: Path) -> socket.socket:
     """Listen on the socket of an index, in place of one that a killed process left; on Windows on a loopback port."""
     if sys.platform == "win32":
-        from searchkit.server.doors import loopback
+        from searchkit.server.security import loopback
 
         listening = loopback(0, BACKLOG)
     else:
@@ -87,7 +88,7 @@ def listen(index: Path) -> socket.socket:
 def _take_lock(index: Path) -> int | None:
     """Take the lock for life, waiting for one that is leaving: it has the lock still, but answers no more."""
     ends_at = time.monotonic() + LEAVING_SECONDS
-    while (lock := alone.hold(address.lock_path(index))) is None:
+    while (lock := hold(address.lock_path(index))) is None:
         if _is_answered(index) or time.monotonic() > ends_at:
             return None
         time.sleep(RETRY_SECONDS)

@@ -1,4 +1,4 @@
-"""The server: answers on the doors that are open, and notices when it is time to leave."""
+"""The uvicorn server: answers on the open sockets, and notices when it is time to leave."""
 
 import asyncio
 import logging
@@ -14,13 +14,67 @@ import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from searchkit.backends.local import layout
-from searchkit.errors import Refused, SearchkitError
-from searchkit.server import address, alone, logs
+from searchkit.client import address, lock
+from searchkit.errors import IndexMissing, Refused, SearchkitError
+from searchkit.server import logs
 from searchkit.server.app import application
-from searchkit.server.doors import Door, Doors
-from searchkit.server.presence import Presence
-from searchkit.server.security import Guard
+from searchkit.server.outdated import is_outdated
+from searchkit.server.security import Door, Doors, Guard
 from searchkit.server.service import Service
+
+# An upgrade under the process is noticed with the next command anyhow.
+OUTDATED_SECONDS = 20.0
+
+
+class Presence:
+    """The files by which the process is found; those of a successor are never touched."""
+
+    def __init__(self, index: Path, doors: Doors) -> None:
+        """Remember what is there now."""
+        self._index = index
+        self._doors = doors
+        self._directory = _identity(index)
+        self._path = address.socket_path(index) if address.HAS_SOCKETS else address.door_path(index)
+        self._file = _identity(self._path)
+        is_outdated()
+        self._is_missing = False
+
+    def lost(self) -> str | None:
+        """Say what is gone or became another, or None while all is as it was."""
+        if _identity(self._index) != self._directory:
+            return "the directory of the index is gone"
+        if address.HAS_SOCKETS and _identity(self._path) != self._file:
+            return "its socket is gone"
+        if is_outdated(OUTDATED_SECONDS):
+            return "searchkit was changed or removed"
+        try:
+            layout.check(self._index)
+        except IndexMissing as error:
+            # Whoever builds it anew because it cannot be read moves it aside first, and is done in a moment.
+            was_missing, self._is_missing = self._is_missing, True
+            return error.message if was_missing else None
+        except SearchkitError as error:
+            return error.message
+        self._is_missing = False
+        return None
+
+    def leave(self) -> None:
+        """Take away what leads here, so that the next client starts another process at once."""
+        if _identity(self._index) == self._directory:
+            self._doors.forget()
+        if address.HAS_SOCKETS and _identity(self._path) == self._file:
+            self._path.unlink(missing_ok=True)
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+# The server: answers on the doors that are open, and notices when it is time to leave.
 
 log = logging.getLogger(__name__)
 
@@ -39,7 +93,7 @@ WENT_WRONG = 2
 def serve(index: Path, roots: Sequence[str], listening: socket.socket, port: int | None) -> int:
     """Serve until it is time to leave; return the status to leave with."""
     with logs.kept(index):
-        if died := alone.died_before(address.lock_path(index)):
+        if died := lock.died_before(address.lock_path(index)):
             log.warning(
                 "process %d before this one did not leave by itself: it crashed, as told above, or was killed", died
             )

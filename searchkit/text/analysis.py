@@ -1,17 +1,37 @@
-"""How texts become terms, and questions the same way, or nothing would meet.
-
-Words are kept as they are written, without case and accents, with their positions; beside a
-name such as `getUserName` its parts stand too. Nothing is stemmed here: `forms.py` asks for the
-forms of a word instead, which ranks as well, leaves phrases, prefixes and patterns exact, and
-makes indexing twice as fast. Scripts that put no spaces between words become pairs of adjacent
-characters.
-"""
+"""How texts become terms: words, parts of identifiers, pairs of characters, with and without accents."""
 
 import re
 import unicodedata
 from collections.abc import Iterator
 
 import tantivy
+
+
+def folded(text: str) -> str:
+    """Take the accents off, letter for letter."""
+    return text if text.isascii() else text.translate(_BARE)
+
+
+class _Bare(dict[int, int]):
+    """Letters without their accents, looked up once each."""
+
+    def __missing__(self, letter: int) -> int:
+        bare = unicodedata.normalize("NFD", chr(letter))[0]
+        value = ord(bare) if bare.isascii() else letter
+        self[letter] = value
+        return value
+
+
+_BARE = _Bare()
+
+
+# How texts become terms, and questions the same way, or nothing would meet.
+#
+# Words are kept as they are written, without case and accents, with their positions; beside a
+# name such as `getUserName` its parts stand too. Nothing is stemmed here: `forms.py` asks for the
+# forms of a word instead, which ranks as well, leaves phrases, prefixes and patterns exact, and
+# makes indexing twice as fast. Scripts that put no spaces between words become pairs of adjacent
+# characters.
 
 # Longer words are encoded data. Names of generated symbols reach 90 characters, SHA-256 sums 64.
 LONGEST_WORD = 100

@@ -16,7 +16,7 @@ from searchkit.query.parse import understand
 from searchkit.query.types import Filter, Mode, Query, narrowed
 from searchkit.render.answer_json import Fields, agent_fields
 from searchkit.server.engine_pool import identity
-from searchkit.server.parameters import Given
+from searchkit.server.routes import Given
 from searchkit.server.transcripts import Unread
 from searchkit.sources.claude.images import pictures as read_pictures
 from searchkit.sources.claude.images import records_with_pictures

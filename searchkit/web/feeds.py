@@ -1,7 +1,6 @@
 """The table of what only the page asks for: conversations to leaf through, whole texts, and pictures."""
 
-from searchkit.server.parameters import Parameter, Q
-from searchkit.server.routes import Address
+from searchkit.server.routes import Address, Parameter, Q
 from searchkit.web import conversation_api
 
 _AS_OF = Parameter(

@@ -4,7 +4,7 @@ import socket
 from contextlib import closing
 from pathlib import Path
 
-from searchkit.server.doors import Doors
+from searchkit.server.security import Doors
 
 
 def test_answers_over_a_port_are_sent_at_once(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 from searchkit import Engine
 from searchkit.backends.fingerprint import digest
 from searchkit.backends.local import EmbeddedBackend, layout
-from searchkit.backends.local.lock import writing
+from searchkit.backends.local.open import writing
 from searchkit.indexing.ingest import Summary
 from searchkit.query.types import Mode
 from searchkit.server import indexer_thread

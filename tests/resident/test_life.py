@@ -11,8 +11,8 @@ import pytest
 
 from searchkit import Engine
 from searchkit.backends.local import layout
-from searchkit.backends.local.lock import writing
-from searchkit.server import address, client, control
+from searchkit.backends.local.open import writing
+from searchkit.client import address, connect, control
 from searchkit.system.files import write_private
 from tests.resident.residence import SECONDS_FOR_ANYTHING, SESSION, Residence, wait_for
 
@@ -61,8 +61,8 @@ def test_leaves_when_nobody_asks(residence: Residence) -> None:
 
     assert 0 == process.wait(SECONDS_FOR_ANYTHING)
     assert "nobody asked for 0.5 s" in address.log_path(residence.index).read_text()
-    with pytest.raises(client.NobodyThere):
-        client.ask(str(residence.index), "GET", "/v1/health")
+    with pytest.raises(connect.NobodyThere):
+        connect.ask(str(residence.index), "GET", "/v1/health")
 
 
 def remove_socket(index: Path) -> None:

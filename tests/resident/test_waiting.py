@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from searchkit.errors import Refused
-from searchkit.server.waiting import unless_gone
+from searchkit.server.app import unless_gone
 
 
 def test_question_of_a_client_that_went_away() -> None:

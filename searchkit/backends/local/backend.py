@@ -22,12 +22,11 @@ from searchkit.backends.local.words import search as finding
 from searchkit.backends.local.words.facets import facet
 from searchkit.backends.local.words.highlight import marks
 from searchkit.backends.local.words.index import Indexed, Keyword
-from searchkit.backends.local.words.joining import within
-from searchkit.backends.local.words.query import Matcher
+from searchkit.backends.local.words.query import Matcher, within
 from searchkit.backends.local.words.spelling import similar
 from searchkit.errors import IndexDamaged, IndexFault, IndexMissing, IndexUnwritable
 from searchkit.query.types import Condition, Query
-from searchkit.text.tongue import is_in_french
+from searchkit.text.language import is_in_french
 from searchkit.types import Finding
 
 log = logging.getLogger(__name__)

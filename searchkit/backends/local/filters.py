@@ -1,19 +1,58 @@
-"""From a condition to bounds that narrow a search, of words or of vectors.
-
-What a filter asks for (a project, a title, a branch) is looked up in the catalog, where it is
-always current; what derives from it only knows numbers.
-"""
+"""From the conditions of a query to bounds in the catalog's numbers, for words and for vectors."""
 
 import sqlite3
 from collections.abc import Iterable, Set
 
-from searchkit.backends.local.bounds import AllOf, Among, AnyOf, Bound, During, Test
+import msgspec
+
 from searchkit.backends.local.catalog import choosing
 from searchkit.backends.local.catalog.asking import rows_in
 from searchkit.backends.local.catalog.schema import IS_ERROR, IS_SIDECHAIN, KINDS, NUMBERED
 from searchkit.backends.local.catalog.texts import Unpacker
 from searchkit.query.types import Condition, Filter
 from searchkit.types import Kind
+
+
+class Among(msgspec.Struct, frozen=True):
+    """A field that must hold one of these numbers; none of them means nothing at all."""
+
+    field: str
+    numbers: frozenset[int]
+
+
+class During(msgspec.Struct, frozen=True):
+    """A time from `start` up to but without `end`; what has no time is in no span, also in one without ends."""
+
+    start: int | None
+    end: int | None
+
+
+class AnyOf(msgspec.Struct, frozen=True):
+    """Something that holds if one of several does."""
+
+    tests: "tuple[Test, ...]"
+
+
+class AllOf(msgspec.Struct, frozen=True):
+    """Something that holds if all of several do."""
+
+    tests: "tuple[Test, ...]"
+
+
+Test = Among | During | AnyOf | AllOf
+
+
+class Bound(msgspec.Struct, frozen=True):
+    """What must hold of a part, or must not."""
+
+    test: Test
+    is_excluded: bool
+
+
+# From a condition to bounds that narrow a search, of words or of vectors.
+#
+# What a filter asks for (a project, a title, a branch) is looked up in the catalog, where it is
+# always current; what derives from it only knows numbers.
 
 _OF_SESSIONS = ("project", "session", "title")
 _AGENTS_BY_TYPE = """

@@ -5,7 +5,7 @@ from click.shell_completion import get_completion_class
 
 from searchkit.cli.completers import VARIABLE
 from searchkit.cli.options import common
-from searchkit.cli.printing import print_json, print_lines
+from searchkit.cli.output import print_json, print_lines
 
 PROGRAM = "searchkit"
 

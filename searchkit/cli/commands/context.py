@@ -7,9 +7,8 @@ from searchkit.cli.commands.search import files_behind
 from searchkit.cli.completers import complete_session
 from searchkit.cli.console import audience
 from searchkit.cli.engine import must_be_own, opened
-from searchkit.cli.options import common, rerank_option
-from searchkit.cli.printing import print_json, print_lines, say, warn, warn_of
-from searchkit.cli.query_options import Question, filter_options, understood, words_argument
+from searchkit.cli.options import Question, common, filter_options, rerank_option, understood, words_argument
+from searchkit.cli.output import print_json, print_lines, say, warn, warn_of
 from searchkit.context.types import DEFAULT_TOKENS
 from searchkit.errors import TooFewTokens, UsageError
 from searchkit.query.types import Condition, Filter

@@ -8,7 +8,7 @@ import click
 from searchkit import config
 from searchkit.cli.console import audience
 from searchkit.cli.options import common
-from searchkit.cli.printing import print_json, print_lines, say
+from searchkit.cli.output import print_json, print_lines, say
 from searchkit.engine import Engine
 from searchkit.render import answer_json, search
 from searchkit.text.sanitize import command_line

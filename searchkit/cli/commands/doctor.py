@@ -6,7 +6,7 @@ from searchkit.cli.commands import WENT_WRONG
 from searchkit.cli.console import audience
 from searchkit.cli.engine import opened
 from searchkit.cli.options import common
-from searchkit.cli.printing import print_json, print_lines
+from searchkit.cli.output import print_json, print_lines
 from searchkit.errors import SourceError
 from searchkit.render import health, verdicts
 from searchkit.types import Finding

@@ -10,7 +10,7 @@ from searchkit.cli.commands import NOTHING_FOUND
 from searchkit.cli.commands.search import MODES
 from searchkit.cli.engine import opened
 from searchkit.cli.options import common, rerank_option
-from searchkit.cli.printing import print_json, print_lines, warn, warn_of
+from searchkit.cli.output import print_json, print_lines, warn, warn_of
 from searchkit.engine import Engine
 from searchkit.query.types import Mode
 from searchkit.render import scores

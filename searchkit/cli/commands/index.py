@@ -6,7 +6,7 @@ import click
 
 from searchkit.cli.commands import WENT_WRONG
 from searchkit.cli.options import common, root_option
-from searchkit.cli.printing import complain, print_json, print_lines, say, warn
+from searchkit.cli.output import complain, print_json, print_lines, say, warn
 from searchkit.cli.progress import Bar
 from searchkit.engine import Engine
 from searchkit.errors import SourceError

@@ -5,8 +5,8 @@ from functools import partial
 import click
 
 from searchkit.cli import plugin_files
-from searchkit.cli.changing import change, changing_options
-from searchkit.cli.printing import say
+from searchkit.cli.output import say
+from searchkit.cli.plugin_files import change, changing_options
 from searchkit.text.sanitize import command_line
 
 

@@ -1,16 +1,18 @@
 """`searchkit keep`: lets Claude Code keep its transcripts."""
 
 import os
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
 import click
 
-from searchkit.cli import keeping
-from searchkit.cli.changing import change, sure_options
 from searchkit.cli.engine import opened
 from searchkit.cli.options import root_option
-from searchkit.cli.printing import say
+from searchkit.cli.output import say
+from searchkit.cli.plugin_files import Change, change, copied, read, sure_options, write
+from searchkit.errors import UsageError
+from searchkit.sources.claude.retention_settings import SETTINGS, NoSettings, longer
 from searchkit.types import FOREVER_DAYS, MIN_DAYS
 
 
@@ -33,11 +35,50 @@ def keep(index: str | None, as_json: bool, yes: bool, dry_run: bool, roots: tupl
     with opened(index, roots) as engine:
         places = engine.roots
     target = Path(os.path.commonpath(places))
-    plan = partial(keeping.to_keep, roots=places, days=days)
-    done = change(plan, keeping.keep, as_json=as_json, yes=yes, dry_run=dry_run, target=target)
+    plan = partial(to_keep, roots=places, days=days)
+    done = change(plan, raise_period, as_json=as_json, yes=yes, dry_run=dry_run, target=target)
     if not as_json:
         if not done.changes:
             say(f"Claude Code keeps transcripts for {days:,} days or longer already.")
         elif done.is_done:
             say(f"From its next start on, Claude Code keeps transcripts for {days:,} days.")
     return 0
+
+
+# Writes into Claude Code's settings how long it keeps transcripts, and nothing else.
+
+
+def to_keep(target: Path, roots: Sequence[Path], days: int) -> list[Change]:
+    """Return what would change in the settings of all roots, by paths below `target`.
+
+    The user's own settings get the number where they have none; those of a project only where they say a smaller one.
+    """
+    found = []
+    for root in roots:
+        if not root.is_dir():
+            raise UsageError(f"{root} is not a directory", "name the directory that holds projects/ with --root")
+        for name in SETTINGS:
+            before = read(root / name)
+            try:
+                after = longer(before, days, is_added=name == SETTINGS[0])
+            except NoSettings as error:
+                hint = f"mend it by hand, or set cleanupPeriodDays to {days} in it: nothing was touched"
+                raise UsageError(f"{root / name} is damaged: {error}", hint) from error
+            found.append(Change(path=str((root / name).relative_to(target)), before=before, after=after))
+    return [change for change in found if change.before != change.after]
+
+
+def raise_period(target: Path, changes: Sequence[Change], copies: Path) -> Path | None:
+    """Make the changes, and return where copies of the old files are; raises where a file was changed meanwhile."""
+    for edit in changes:
+        if read(target / edit.path) != edit.before:
+            raise UsageError(f"{target / edit.path} was changed just now", "run it again: nothing was touched")
+    try:
+        kept = copied(target, [edit for edit in changes if edit.before is not None], copies)
+        for edit in changes:
+            assert edit.after is not None
+            # Many keep their settings elsewhere and link to them: the link stays.
+            write((target / edit.path).resolve(), edit.after)
+    except OSError as error:
+        raise UsageError(f"cannot write below {target}: {error}", "see who may write there") from error
+    return kept

@@ -8,7 +8,7 @@ import click
 from searchkit.cli.commands import NOTHING_FOUND
 from searchkit.cli.console import audience
 from searchkit.cli.options import common
-from searchkit.cli.printing import print_json, print_lines, say
+from searchkit.cli.output import print_json, print_lines, say
 from searchkit.cli.session_argument import meant
 from searchkit.engine import Engine
 from searchkit.errors import UsageError

@@ -10,7 +10,7 @@ import click
 from searchkit.cli.completers import complete_session
 from searchkit.cli.engine import must_be_own, opened
 from searchkit.cli.options import common
-from searchkit.cli.printing import print_json, print_lines, warn
+from searchkit.cli.output import print_json, print_lines, warn
 from searchkit.cli.session_argument import meant
 from searchkit.conversation.resume import Resumption, arguments, command, refusal
 from searchkit.errors import UsageError

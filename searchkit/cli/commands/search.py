@@ -10,11 +10,10 @@ from searchkit.backends.base import Order
 from searchkit.cli.commands import NOTHING_FOUND
 from searchkit.cli.console import audience
 from searchkit.cli.engine import is_own, must_be_own, opened
-from searchkit.cli.last_results import remember
-from searchkit.cli.options import common, rerank_option
-from searchkit.cli.printing import print_json, print_json_lines, print_lines, say, warn_of
+from searchkit.cli.options import Question, common, filter_options, rerank_option, understood, words_argument
+from searchkit.cli.output import print_json, print_json_lines, print_lines, say, warn_of
 from searchkit.cli.queries_file import answers
-from searchkit.cli.query_options import Question, filter_options, understood, words_argument
+from searchkit.cli.session_argument import remember
 from searchkit.engine import Engine
 from searchkit.errors import SourceError, UsageError
 from searchkit.query.types import Mode

@@ -11,12 +11,9 @@ from searchkit.cli.commands import NOTHING_FOUND
 from searchkit.cli.completers import complete_session
 from searchkit.cli.console import audience
 from searchkit.cli.engine import must_be_own, opened
-from searchkit.cli.last_results import is_number, recall
 from searchkit.cli.options import common
-from searchkit.cli.printing import json_text, say, warn
-from searchkit.cli.saving import save
-from searchkit.cli.session_argument import must_say
-from searchkit.cli.titled import titled
+from searchkit.cli.output import json_text, save, say, warn
+from searchkit.cli.session_argument import is_number, must_say, recall, titled
 from searchkit.conversation.types import Conversation, Outline, Said
 from searchkit.engine import Engine
 from searchkit.errors import UsageError

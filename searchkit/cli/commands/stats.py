@@ -5,9 +5,8 @@ import click
 from searchkit.cli.commands import NOTHING_FOUND
 from searchkit.cli.console import audience
 from searchkit.cli.engine import opened
-from searchkit.cli.options import common
-from searchkit.cli.printing import print_json, print_lines, say, warn
-from searchkit.cli.query_options import Question, by_title, filter_options, understood, words_argument
+from searchkit.cli.options import Question, by_title, common, filter_options, understood, words_argument
+from searchkit.cli.output import print_json, print_lines, say, warn
 from searchkit.query.suggestions import unknown
 from searchkit.render import json, terminal
 from searchkit.render import stats as drawing

@@ -8,8 +8,8 @@ from searchkit.cli.completers import complete_session
 from searchkit.cli.console import audience
 from searchkit.cli.engine import opened
 from searchkit.cli.options import common
-from searchkit.cli.printing import print_json
-from searchkit.cli.titled import titled
+from searchkit.cli.output import print_json
+from searchkit.cli.session_argument import titled
 from searchkit.render import outline_json
 from searchkit.render import tree as drawing
 from searchkit.render.screen import Screen

@@ -3,9 +3,9 @@
 import click
 
 from searchkit.cli import plugin_files
-from searchkit.cli.changing import change, changing_options
 from searchkit.cli.commands import NOTHING_FOUND
-from searchkit.cli.printing import say
+from searchkit.cli.output import say
+from searchkit.cli.plugin_files import change, changing_options
 
 
 @click.command()

@@ -1,23 +1,171 @@
-"""Makes the default model ready to run, once: its graph in bytes, held against the graph in floats."""
+"""Builds the default model once: quantises it, compares it with the floats, keeps it in a cache file."""
 
+import contextlib
+import hashlib
 import logging
+import os
+import time
 from pathlib import Path
 
 import msgspec
 import numpy as np
 
-from searchkit.embed.minilm import cache, weights
-from searchkit.embed.minilm.arithmetic import Arithmetic, Floats
-from searchkit.embed.minilm.cache import Ready
-from searchkit.embed.minilm.graph import encoder
-from searchkit.embed.minilm.int8 import Bytes
-from searchkit.embed.minilm.ranges import Observing, ranges
+from searchkit.embed.minilm import weights
+from searchkit.embed.minilm.graph import Arithmetic, Floats, encoder
+from searchkit.embed.minilm.int8 import Bytes, Observing, ranges
 from searchkit.embed.minilm.run import MAKER, Encoder
-from searchkit.embed.minilm.samples import SAMPLES
 from searchkit.embed.tokenize import Tokens
-from searchkit.errors import ModelDamaged
+from searchkit.errors import ModelDamaged, NotPrivate
+from searchkit.system.files import check_owned
+
+SAMPLES = (
+    "fix it",
+    "Why is the build red on CI when everything passes on my laptop?",
+    "The root cause was a race: two workers opened the same temporary file, and the second one truncated it.",
+    "Let me check how the session store expires its entries before I change anything.",
+    "Now all 214 tests pass. I replaced the retry loop by a queue, because a failed call was counted twice.",
+    "Could you make the sidebar collapse on small screens, and keep the active item in view?",
+    "I'd rather not add a dependency for this; write the parser by hand, it is forty lines.",
+    "Summary: the user asked for faster imports. We measured, made two modules lazy, and cut 1.8 s to 0.3 s.",
+    "def mean(values: list[float]) -> float:\n    return sum(values) / len(values) if values else 0.0\n",
+    "export const useDebounce = <T,>(value: T, ms = 300): T => {\n  const [held, setHeld] = useState(value);\n"
+    "  useEffect(() => { const id = setTimeout(() => setHeld(value), ms); return () => clearTimeout(id); }, [value]);\n"
+    "  return held;\n};",
+    "impl Iterator for Lines<'_> {\n    type Item = &[u8];\n    fn next(&mut self) -> Option<Self::Item> { None }\n}",
+    "SELECT s.id, count(*) FROM sessions s LEFT JOIN records r ON r.session = s.id GROUP BY s.id HAVING count(*) > 10;",
+    'Traceback (most recent call last):\n  File "app/server.py", line 88, in handle\n    body = json.loads(raw)\n'
+    "json.decoder.JSONDecodeError: Expecting value: line 1 column 1 (char 0)",
+    "error[E0502]: cannot borrow `buffer` as mutable because it is also borrowed as immutable\n --> src/ring.rs:41:9",
+    "TypeError: Cannot read properties of undefined (reading 'map') at Table.render (table.tsx:57:21)",
+    "command: git log --oneline -20 && git diff --stat HEAD~3\ndescription: See what changed lately",
+    "docker compose up -d postgres redis && npm run migrate -- --env=staging",
+    "file_path: src/components/UserMenu/index.tsx\nold_string: onClick={open}\nnew_string: onClick={() => open(true)}",
+    '{"name": "billing-worker", "version": "2.14.0", "scripts": {"test": "vitest run", "lint": "eslint ."}}',
+    "@@ -12,7 +12,9 @@ class Cache:\n-        self.entries = {}\n+        self.entries = OrderedDict()\n"
+    "+        self.limit = limit\n",
+    "2026-03-01T10:04:17.221Z WARN pool exhausted after 30000 ms (active=20 idle=0 waiting=57)",
+    "CONTAINER ID   IMAGE          STATUS          PORTS\n9f2c1a77be01   redis:7        Up 3 hours      6379/tcp\n",
+    "drwxr-xr-x  14 dev  staff   448 Mar  1 10:04 node_modules\n-rw-r--r--   1 dev  staff  1203 Mar  1 09:58 a.ts",
+    "PASS tests/parser.test.ts (3.1 s)\nFAIL tests/queue.test.ts\n  expected 3 calls, received 4\n",
+    "getUserByEmailAddress HTTPServerError parse_config_file --no-verify-ssl ../lib/os/path.py:120",
+    "# Release notes\n\n- Faster start\n- `--json` on every command\n\n| before | after |\n|---|---|\n| 2 s | 1 s |",
+    "https://example.org/docs/v2/api/reference.html?section=auth#refresh-tokens",
+    "[ERROR] 404 404 404 ---- ==== //// 0x7ffdeadbeef 3.14159 1e-9",
+    "/review the last commit, but only its SQL",
+    "Peux-tu corriger l'encodage des accents dans l'export ? Les données sont corrompues depuis mardi.",
+    "Die Prüfung schlägt fehl, weil der Schlüssel abgelaufen ist; bitte einen neuen erzeugen.",
+    "El servidor devuelve 502 cuando la cola está llena.",
+    "修复登录页面的内存泄漏 然后重新运行测试。",
+    "백필링 작업이 왜 두 번 실행되는지 확인해 줘.",
+    "テストが時々失敗する原因を調べてください。",
+    "thanks! 🎉 works now",
+    "The plan has three steps. First, move the tokens into their own table, keyed by device. Second, sign in once with "
+    "the old flow and write both places, so that a rollback loses nobody. Third, read only from the new table and drop "
+    "the old columns after two weeks. The risk is in the second step: a device that signs in while the migration runs "
+    "may be written to one place only. A unique constraint and an upsert make that harmless, and a nightly job counts "
+    "the rows that differ. Nothing of this needs downtime. I have written the migration and a test that interrupts it "
+    "at every statement; the only thing left is the index on last_seen, which takes about four minutes on production "
+    "because the table has ninety million rows, and should be built concurrently.",
+)
+
+
+# A model made ready to run, kept in one file: a line that says what it is, then the graph.
+#
+# It is written under another name and renamed, so that whoever reads it finds all of it or none; two
+# processes that make it at once write the same. What it was not meant to be is noticed by its hash.
 
 log = logging.getLogger(__name__)
+
+# No line that was written here is longer.
+MOST_LINE_BYTES = 4096
+# Nobody takes so long to write a model: whoever began it was killed.
+ABANDONED_SECONDS = 3600
+
+
+class Ready(msgspec.Struct, frozen=True, kw_only=True):
+    """What a graph was made from and with, and how near it is to its original, as a mean cosine.
+
+    `maker` is what would make another graph, or run this one otherwise; `stamp` is that of the files of
+    weights, and `weights` their hash.
+    """
+
+    maker: str
+    stamp: str
+    weights: str
+    precision: str
+    cosine: float
+    graph_hash: str
+
+
+def load(path: Path) -> tuple[Ready, bytes] | None:
+    """Read a model and its graph; None where there is none, or only a damaged one."""
+    try:
+        _check(path)
+        with path.open("rb") as file:
+            ready = msgspec.json.decode(file.readline(MOST_LINE_BYTES), type=Ready)
+            graph = file.read()
+    except FileNotFoundError:
+        return None
+    except NotPrivate as refusal:
+        # Whoever else can write there could have put another model there.
+        log.warning("%s, so the model is made again every time; %s", refusal.message, refusal.hint)
+        return None
+    except (OSError, ValueError, msgspec.MsgspecError) as error:
+        log.warning("cannot read %s, so it is made anew: %s", path, error)
+        return None
+    if graph_hash(graph) != ready.graph_hash:
+        log.warning("%s is damaged, so it is made anew", path)
+        return None
+    return ready, graph
+
+
+def store(path: Path, ready: Ready, graph: bytes) -> None:
+    """Write a model for its owner only; where that cannot be done, it is made again the next time."""
+    # A model that is kept already is only read.
+    import tempfile
+
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        check_owned(path.parent, may_be_link=True)
+        _clear_abandoned(path)
+        # Made with mode 0600, and named like no other.
+        descriptor, name = tempfile.mkstemp(prefix=f"{path.name}.", suffix=".new", dir=path.parent)
+        try:
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(msgspec.json.encode(ready) + b"\n")
+                file.write(graph)
+            Path(name).replace(path)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                Path(name).unlink()
+            raise
+    except NotPrivate:
+        # Whoever looked for it was told.
+        return
+    except OSError as error:
+        log.warning("cannot keep the model in %s, so it is made again every time: %s", path, error)
+
+
+def _check(path: Path) -> None:
+    check_owned(path.parent, may_be_link=True)
+    check_owned(path)
+
+
+def graph_hash(graph: bytes) -> str:
+    """Return what a graph is known by."""
+    return hashlib.sha256(graph).hexdigest()
+
+
+def _clear_abandoned(path: Path) -> None:
+    """Remove what writers left behind that were killed."""
+    for left in path.parent.glob(f"{path.name}.*.new"):
+        with contextlib.suppress(OSError):
+            if time.time() - left.stat().st_mtime > ABANDONED_SECONDS:
+                left.unlink()
+
+
+# Makes the default model ready to run, once: its graph in bytes, held against the graph in floats.
+
 
 # The goal of issue 5, show 2: what is further from its original is not used.
 LEAST_COSINE = 0.99
@@ -25,13 +173,13 @@ LEAST_COSINE = 0.99
 
 def ready(model: Path, kept: Path, tokens: Tokens) -> tuple[Ready, Encoder]:
     """Open the model that is kept in a file, or make it from its directory and keep it there."""
-    loaded = cache.load(kept)
+    loaded = load(kept)
     if loaded is not None and _is_current(loaded[0], model):
         known, graph = loaded
         if known.stamp != (stamp := weights.stamp(model)):
             # The same files were installed again; the next time they need not be read to know it.
             known = msgspec.structs.replace(known, stamp=stamp)
-            cache.store(kept, known, graph)
+            store(kept, known, graph)
         return known, Encoder(graph)
     log.info("making the default model ready, which takes some seconds and is done once")
     return _made(model, kept, tokens)
@@ -71,9 +219,9 @@ def _made(model: Path, kept: Path, tokens: Tokens) -> tuple[Ready, Encoder]:
         weights=hashed,
         precision=arithmetic.name,
         cosine=cosine,
-        graph_hash=cache.graph_hash(graph),
+        graph_hash=graph_hash(graph),
     )
-    cache.store(kept, made, graph)
+    store(kept, made, graph)
     return made, opened
 
 

@@ -1,21 +1,46 @@
-"""Runs a graph over rows of tokens with onnxruntime, on as many cores as it is given."""
+"""Runs the graph over batches of tokens with onnxruntime, on as many cores as it is given."""
 
 import os
 import platform
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from itertools import groupby, islice
 
 import numpy as np
 import onnxruntime
 from onnxruntime.capi import onnxruntime_pybind11_state as failures
 
 from searchkit.embed.base import Vectors
-from searchkit.embed.minilm.arithmetic import Array
-from searchkit.embed.minilm.batches import Row, batches
-from searchkit.embed.minilm.graph import INPUT, VERSION
+from searchkit.embed.minilm.graph import INPUT, VERSION, Array
 from searchkit.embed.minilm.weights import REINSTALL
 from searchkit.errors import ModelDamaged
+
+# The tokens of a text.
+Row = Sequence[int]
+
+# What so many tokens become inside a layer just stays in the cache of a core: 1,024 take a tenth more time, and fewer
+# than 256 more again.
+BATCH_TOKENS = 512
+# Rows that batches are chosen from. The first batch waits for all of these, and the others are made meanwhile.
+CHOICE_ROWS = 256
+
+
+def batches(rows: Iterable[tuple[int, Row]]) -> Iterator[Mapping[int, Row]]:
+    """Yield rows by their numbers, reading no further than is needed; a row without tokens is in no batch.
+
+    Rows of a batch have exactly the same length. Padding shorter ones would fill batches better, which
+    gains nothing, wastes what is padded, and needs a mask. They fill best where rows of like length come together.
+    """
+    left = iter(rows)
+    while choice := sorted(islice(left, CHOICE_ROWS), key=lambda numbered: -len(numbered[1])):
+        for length, alike in groupby(choice, key=lambda numbered: len(numbered[1])):
+            size = max(1, BATCH_TOKENS // max(1, length))
+            while length and (batch := dict(islice(alike, size))):
+                yield batch
+
+
+# Runs a graph over rows of tokens with onnxruntime, on as many cores as it is given.
 
 # What would make another graph of the same weights, or run the same one otherwise.
 MAKER = f"{VERSION}, onnxruntime {onnxruntime.__version__}, {platform.machine()}"

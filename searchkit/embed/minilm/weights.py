@@ -10,8 +10,7 @@ import msgspec
 import numpy as np
 
 from searchkit.config import DEFAULT_PACKAGE
-from searchkit.embed.minilm.arithmetic import Array
-from searchkit.embed.minilm.graph import Shape
+from searchkit.embed.minilm.graph import Array, Shape
 from searchkit.errors import ModelDamaged, ModelMissing
 
 PACKAGE = DEFAULT_PACKAGE

@@ -9,8 +9,8 @@ from searchkit.backends.local.catalog import read, threads
 from searchkit.backends.local.catalog.store import Catalog
 
 if TYPE_CHECKING:
+    from searchkit.backends.base import Sketch, Survey
     from searchkit.backends.local.catalog.long_threads import Known
-    from searchkit.backends.surveys import Sketch, Survey
 
 
 class Conversations(Catalog):

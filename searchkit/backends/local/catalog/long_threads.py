@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from searchkit.backends.base import Node
+from searchkit.backends.base import Extent, Gap, Node, Sketch
 from searchkit.backends.local.catalog import threads
 from searchkit.backends.local.catalog.asking import rows_in
 from searchkit.backends.local.catalog.fragments import (
@@ -29,7 +29,6 @@ from searchkit.backends.local.catalog.fragments import (
 from searchkit.backends.local.catalog.ids import uuid_text
 from searchkit.backends.local.catalog.schema import IS_TYPED, LINK, SIDECHAIN
 from searchkit.backends.local.catalog.special import NEAR_LINES, special_lines
-from searchkit.backends.surveys import Extent, Gap, Sketch
 
 # Below this, reading everything takes no longer than looking for what matters.
 FEW_RECORDS = 1_000

@@ -2,12 +2,11 @@
 
 import sqlite3
 
-from searchkit.backends.base import FAR_LINES
+from searchkit.backends.base import FAR_LINES, Sketch
 from searchkit.backends.local.catalog import threads
 from searchkit.backends.local.catalog.fragments import IN_LINES, IS_ELSEWHERE, is_own, is_turning, is_typed
 from searchkit.backends.local.catalog.ids import uuid_text
 from searchkit.backends.local.catalog.schema import LINK, SIDECHAIN
-from searchkit.backends.surveys import Sketch
 
 # Lines before a turn that are read, too.
 MARGIN_LINES = 16

@@ -1,4 +1,4 @@
-"""Rows of the vector store: vectors, and what the catalog says of their parts."""
+"""Rows of the vector table: vectors, what the catalog says of their parts, and filters over that."""
 
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
@@ -7,14 +7,51 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from searchkit.backends.base import Near, Vector
 from searchkit.backends.local.catalog.asking import rows_in
 from searchkit.backends.local.catalog.schema import IS_ERROR, IS_SIDECHAIN, KINDS, SIDECHAIN
+from searchkit.backends.local.filters import AllOf, Among, AnyOf, Bound, During, Test
 from searchkit.backends.local.vectors.pending import IS_WORTHY
-from searchkit.backends.local.vectors.predicate import NO_TIME
 from searchkit.backends.local.vectors.table import NUMBERS, PRECISION
 
 if TYPE_CHECKING:
     import numpy as np
     import pyarrow
     from numpy.typing import NDArray
+
+
+# From bounds to a filter of Lance's.
+#
+# No column of a vector's row is null (see `vector.py`), so that "not" means what it says: in SQL
+# what is compared with null is neither true nor false, and "not" of it would lose rows.
+
+# What a row without a time has: earlier than any span begins.
+NO_TIME = -(1 << 62)
+
+
+def predicate(bounds: Iterable[Bound]) -> str | None:
+    """Say what must hold of a row, or None where anything may."""
+    tests = [f"NOT {_test(bound.test)}" if bound.is_excluded else _test(bound.test) for bound in bounds]
+    return " AND ".join(tests) or None
+
+
+def _test(test: Test) -> str:
+    match test:
+        case Among(field, numbers):
+            wanted = sorted(_states(numbers) if field == "state" else numbers)
+            return f"({field} IN ({','.join(map(str, wanted))}))" if wanted else "(1 = 0)"
+        case During(start, end):
+            first = NO_TIME + 1 if start is None else start
+            return f"(time >= {first} AND time < {end})" if end is not None else f"(time >= {first})"
+        case AnyOf(tests):
+            return f"({' OR '.join(map(_test, tests))})"
+        case AllOf(tests):
+            return f"({' AND '.join(map(_test, tests))})"
+
+
+def _states(numbers: Iterable[int]) -> set[int]:
+    """Return the sums of states in which one of these is."""
+    return {state for state in range(1, (IS_ERROR | IS_SIDECHAIN) + 1) for number in numbers if state & number}
+
+
+# Rows of the vector store: vectors, and what the catalog says of their parts.
 
 # What is missing is 0, which no name has: with nulls a filter could not be turned round.
 _DESCRIBED = f"""

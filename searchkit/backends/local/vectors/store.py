@@ -145,8 +145,7 @@ class Meaning(Conversations):
         """Return, of the parts that a condition means, those nearest to a unit vector."""
         if not self._has_vectors():
             return []
-        from searchkit.backends.local.vectors.predicate import predicate
-        from searchkit.backends.local.vectors.rows import near
+        from searchkit.backends.local.vectors.rows import near, predicate
 
         with self._reading():
             bounds = Narrowing(self._connection, self._unpacker, self._kept().meant).bounds(condition)

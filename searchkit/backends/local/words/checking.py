@@ -6,8 +6,7 @@ from typing import NamedTuple
 
 from searchkit.backends.local.words.highlight import marks
 from searchkit.backends.local.words.query import MOST_CHUNKS, looked_at
-from searchkit.backends.local.words.regex import spans_words
-from searchkit.backends.local.words.running import is_match
+from searchkit.backends.local.words.regex import is_match, spans_words
 from searchkit.query.types import Clause, Match, Query, Term
 from searchkit.text.analysis import words
 

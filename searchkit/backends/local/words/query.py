@@ -7,15 +7,57 @@ from typing import NamedTuple
 
 import tantivy
 
+from searchkit.backends.local.filters import AllOf, Among, AnyOf, Bound, During, Test
 from searchkit.backends.local.words.index import TEXT
-from searchkit.backends.local.words.joining import all_of, any_of
-from searchkit.backends.local.words.regex import for_term, pieces, spans_words
-from searchkit.backends.local.words.running import is_runnable
+from searchkit.backends.local.words.regex import for_term, is_runnable, pieces, spans_words
 from searchkit.query.types import Clause, Match, Query, Term, is_scan, may_scan
-from searchkit.text import french
+from searchkit.text import forms as french
 from searchkit.text.analysis import is_unspaced, name_parts, words
 from searchkit.text.forms import forms, fuzzy_distance
 from searchkit.text.stopwords import FRENCH_STOP_WORDS, STOP_WORDS
+
+_FIRST = -(1 << 62)
+
+
+def any_of(queries: Iterable[tantivy.Query]) -> tantivy.Query:
+    """Ask for what one of several queries finds."""
+    several = [(tantivy.Occur.Should, query) for query in queries]
+    return several[0][1] if len(several) == 1 else tantivy.Query.boolean_query(several)
+
+
+def all_of(queries: Iterable[tantivy.Query]) -> tantivy.Query:
+    """Ask for what all of several queries find."""
+    return tantivy.Query.boolean_query([(tantivy.Occur.Must, query) for query in queries])
+
+
+def within(schema: tantivy.Schema, bounds: Iterable[Bound]) -> list[tuple[tantivy.Occur, tantivy.Query]]:
+    """Ask for what is within bounds; none of it adds to a score."""
+    tests = [(_test(schema, bound.test), bound.is_excluded) for bound in bounds]
+    return [
+        (tantivy.Occur.MustNot, query)
+        if is_excluded
+        else (tantivy.Occur.Must, tantivy.Query.const_score_query(query, 0.0))
+        for query, is_excluded in tests
+    ]
+
+
+def _test(schema: tantivy.Schema, test: Test) -> tantivy.Query:
+    match test:
+        case Among(field, numbers):
+            wanted = sorted(numbers)
+            return tantivy.Query.term_set_query(schema, field, wanted) if wanted else tantivy.Query.empty_query()
+        case During(start, end):
+            # A range must begin or end somewhere; what has no time is in none.
+            first = _FIRST if start is None and end is None else start
+            kind = tantivy.FieldType.Integer
+            return tantivy.Query.range_query(schema, "time", kind, first, end, include_upper=end is None)
+        case AnyOf(tests):
+            return any_of(_test(schema, one) for one in tests)
+        case AllOf(tests):
+            return all_of(_test(schema, one) for one in tests)
+
+
+# From the clauses of a question to a Tantivy query, and to what its scores are measured against.
 
 # What a form other than the typed one counts against it: the fields of stems and of exact words had 1 and 0.5.
 TYPED_BONUS = 0.5
@@ -183,7 +225,7 @@ class Matcher:
         """Ask for a word in all its forms, the typed one before the others."""
         if len(word) == 1 and is_unspaced(word):
             return self._character(word, weight)
-        others = french.forms(word) if self._is_french else ()
+        others = french.french_forms(word) if self._is_french else ()
         frequencies = {form: self._frequency(form) for form in (*forms(word), *others, *self._hashes(word))}
         held = sorted((form for form in frequencies if frequencies[form]), key=lambda form: -frequencies[form])
         return self._forms(word, weight, frequencies, held) if held else None

@@ -9,8 +9,7 @@ import tantivy
 from searchkit.backends.base import Found, Hit, Order
 from searchkit.backends.local.catalog.schema import KINDS
 from searchkit.backends.local.words.index import values
-from searchkit.backends.local.words.joining import any_of
-from searchkit.backends.local.words.query import Asked, Unit
+from searchkit.backends.local.words.query import Asked, Unit, any_of
 
 # A score is a float of 24 bits: so many units can each have a bit of their own.
 UNITS_AT_ONCE = 24

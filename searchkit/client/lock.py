@@ -1,7 +1,7 @@
-"""One process per index: a lock that is held for life, and that the operating system releases after any death.
+"""The lock of the resident process: one process per index, held until the process exits.
 
 The file says who has it: `123`, or `123 after 99` where process 99 had it before and did not leave by itself.
-Whoever leaves by himself writes `left` behind that.
+A process that leaves by itself writes `left` behind that.
 """
 
 import os

@@ -1,11 +1,14 @@
-"""How commands print: results on stdout, complaints on stderr, and quietly away when nobody reads on."""
+"""What commands print: results on stdout, everything else on stderr, and results into private files."""
 
+import os
 from collections.abc import Iterable
+from pathlib import Path
 
 import click
 import orjson
 
 from searchkit.cli.console import audience
+from searchkit.errors import UsageError
 from searchkit.render.no_results import respelled
 from searchkit.search.types import Answer
 from searchkit.text.sanitize import escaped, one_line, safe
@@ -59,3 +62,20 @@ def warn_of(found: Answer) -> None:
         warn(f"not reranked: {one_line(found.unjudged)}")
     if found.damage:
         warn(f"{one_line(found.damage)} is damaged; mend it: searchkit index --rebuild")
+
+
+# A result in a file that only its owner can read: transcripts hold secrets.
+
+
+def save(path: Path, lines: Iterable[str]) -> None:
+    """Write lines to a file, whole or not at all, without colours."""
+    beside = path.with_name(f".{path.name}.{os.getpid()}.new")
+    try:
+        try:
+            with os.fdopen(os.open(beside, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as file:
+                file.writelines(f"{safe(click.unstyle(line))}\n".encode("utf-8", "replace") for line in lines)
+            beside.replace(path)
+        finally:
+            beside.unlink(missing_ok=True)
+    except OSError as error:
+        raise UsageError(f"cannot write {path}: {error.strerror}", "name another file with --output") from error
