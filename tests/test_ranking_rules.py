@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 
@@ -159,3 +160,20 @@ def test_everything_that_is_returned_can_be_shown(engine: Engine) -> None:
     """Every uuid of an answer leads to its conversation; that of a title to the first thing that was said."""
     for one in engine.search("pressure of the turbine", 50, is_grouped=False).results:
         assert one.session == engine.show(one.best.stored.part.uuid).session
+
+
+def test_project_that_a_question_names_comes_first(home: Home, tmp_path: Path) -> None:
+    """Of two sessions that say the same, the one of the project that is named, and no other is left out."""
+    for number, project in enumerate(("/src/night-heron", "/src/kingfisher", "/src/bittern")):
+        talk = home.session(SESSIONS[number], cwd=project)
+        talk.prompt("deploy fails with a missing certificate")
+        talk.text("The certificate was renewed, and the deploy went through.")
+    with Engine(tmp_path / "index", [home.root]) as engine:
+        engine.index(with_vectors=True)
+        found = {
+            words: [one.session.id for one in engine.search(words).results if one.session]
+            for words in ("deploy fails in night heron", "kingfisher deploy fails", "Bittern: certificate missing")
+        }
+
+    assert SESSIONS[:3] == [sessions[0] for sessions in found.values()]
+    assert {3} == {len(sessions) for sessions in found.values()}

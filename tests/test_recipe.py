@@ -48,7 +48,8 @@ def test_recipe_cannot_be_changed() -> None:
 
 def scores(recipe: Recipe) -> list[tuple[int, float]]:
     """Rank some hits of which every step has something to say."""
-    query = msgspec.structs.replace(understand(QUESTION), period=Period(spans=(Span(start=0, end=10),)))
+    period = Period(spans=(Span(start=0, end=10),))
+    query = msgspec.structs.replace(understand(QUESTION), period=period, sessions=frozenset({1}))
     hits = [hit(1, Kind.TEXT, 0.5), hit(2, Kind.TOOL_RESULT, 0.4), hit(3, Kind.PROMPT, 0.3)]
     meant = {
         1: Meant(cosine=0.3, feature=0.8, prompt=0.4),

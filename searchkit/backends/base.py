@@ -316,6 +316,9 @@ class Backend(Protocol):
         A part whose turn begins otherwise is left out.
         """
 
+    def projects(self) -> Mapping[str, frozenset[int]]:
+        """Return the sessions of each project, as hits name them."""
+
     def conclusions(self, keys: Sequence[int], /) -> Mapping[int, Conclusion]:
         """Return the last text of the turn that each of these parts is in; a part without one is left out."""
 

@@ -4,6 +4,8 @@ import time
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from searchkit.backends.base import Backend, Found, Hit, Order, Step, Stored
 from searchkit.conversation import turns as window
 from searchkit.query import own_output
@@ -44,6 +46,7 @@ def retrieve(
         reach = backend.reach()
         return Answer(query=query, results=(), total=0, parts=reach.searchable, pending=reach.pending)
     asked, query = query, own_output.without(query)
+    query = replace(query, sessions=ranking.sessions_of_project(backend, query))
     pool = _Pool(backend, query, order, question, are_words_asked, recipe, judge)
     found, ranked = pool.first()
     groups = _grouped(ranked, limit, is_grouped)

@@ -6,6 +6,7 @@ other. `weights.py` holds every number with its evidence, and docs/ranking.md wh
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import PurePath
 
 import msgspec
 
@@ -21,6 +22,8 @@ _NAME = re.compile(r"[_/(){}]|::|\w\.\w|[a-z][A-Z]")
 # Letters that are not Latin ones: from Greek on, but for those that Vietnamese is written with.
 _FOREIGN = re.compile(r"[^\W\d_\u0000-\u036f\u1e00-\u1eff]")
 _FOREIGN_SHARE = 0.2
+# Names of directories that are shorter say nothing: `src`, `app`.
+SHORTEST_PROJECT = 4
 # Records beside the conversation: a title, and copies of prompts. They lift their session and do not stand for it.
 SIDE = frozenset({Kind.TITLE, Kind.HISTORY})
 # What a conclusion may come before: what was asked, what was called, and texts that only narrate.
@@ -147,10 +150,26 @@ def meaning(hit: Hit, meant: Meant, recipe: Recipe = RECIPE) -> float:
 
 
 def boost(hit: Hit, query: Query, recipe: Recipe) -> float:
-    """Return what a hit counts times for the time that a question names in passing."""
-    if query.period is None or not any(within(span, hit.time) for span in query.period.spans):
-        return 1.0
-    return recipe.period_boost
+    """Return what a hit counts times for the time and for the project that a question names in passing."""
+    is_timely = query.period is not None and any(within(span, hit.time) for span in query.period.spans)
+    times = recipe.period_boost if is_timely else 1.0
+    return times * recipe.project_boost if hit.session in query.sessions else times
+
+
+def sessions_of_project(backend: Backend, query: Query) -> frozenset[int]:
+    """Return the sessions of the projects whose directories a question names in its words."""
+    wanted = f" {_plain(query.wanted)} "
+    named = [
+        sessions
+        for project, sessions in backend.projects().items()
+        if len(name := _plain(PurePath(project).name)) >= SHORTEST_PROJECT and f" {name} " in wanted
+    ]
+    return frozenset().union(*named)
+
+
+def _plain(text: str) -> str:
+    """Write a name or a question as words: `pay-api` and `pay_api` are named by "pay api", too."""
+    return " ".join(re.findall(r"[^\W_]+", text.casefold()))
 
 
 def _by_words(

@@ -61,6 +61,8 @@ class Recipe(msgspec.Struct, frozen=True, kw_only=True):
     # "In march": on questions over long chats that name a time, its parts gained 7 points of nDCG@10 by words;
     # with meaning, too, nDCG@10 over all those questions rose from 51.4 to 52.3, and to 52.9 when both gain.
     period_boost: float = 1.25
+    # "Why does the shop time out": a project that a question names counts like a time.
+    project_boost: float = 1.25
     # A share of the highest score possible, not of the best hit's: a poor best hit is seen to be poor.
     is_absolute: bool = True
 
@@ -136,6 +138,7 @@ STEPS: Mapping[str, Mapping[str, Any]] = {
     },
     "absolute-scale": {"is_absolute": False},
     "period": {"period_boost": 1.0},
+    "project": {"project_boost": 1.0},
     "features": {"are_features_counted": False},
     "call": {"of_call": 0.0},
     "prompt": {"of_prompt": 0.0},

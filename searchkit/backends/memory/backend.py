@@ -162,6 +162,14 @@ class MemoryBackend(conversations.Conversations, Meaning):
         begun = {key: nodes.prompt(held, records[key]) for key in keys}
         return {key: prompt for key, prompt in begun.items() if prompt is not None}
 
+    def projects(self) -> dict[str, frozenset[int]]:
+        """Return the sessions of each project, as hits name them."""
+        several: dict[str, set[int]] = {}
+        for session in self.sessions(Condition()):
+            if session.project:
+                several.setdefault(session.project, set()).add(hash(session.id))
+        return {project: frozenset(sessions) for project, sessions in several.items()}
+
     def conclusions(self, keys: Sequence[int], /) -> dict[int, Conclusion]:
         """Return the last text of the turn that each of these parts is in; a part without one is left out."""
         held, parts = self._nodes(), dict(self._keyed())

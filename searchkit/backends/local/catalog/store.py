@@ -79,6 +79,7 @@ class Kept:
         self.headings: dict[str, Heading] = {}
         self.summaries: dict[int, str] | None = None
         self.meant: dict[Filter, frozenset[int]] = {}
+        self.projects: dict[str, frozenset[int]] | None = None
 
 
 class Catalog:
@@ -223,6 +224,17 @@ class Catalog:
         """Return what a person typed, or an agent was told, that the turn of each of these parts begins with."""
         with self._reading():
             return turns.prompts(self._connection, keys)
+
+    def projects(self) -> dict[str, frozenset[int]]:
+        """Return the sessions of each project, as hits name them."""
+        with self._reading():
+            kept = self._kept()
+            if kept.projects is None:
+                several: dict[str, set[int]] = {}
+                for session, project in telling.projects(self._connection).items():
+                    several.setdefault(project, set()).add(session)
+                kept.projects = {project: frozenset(sessions) for project, sessions in several.items()}
+            return kept.projects
 
     def conclusions(self, keys: Sequence[int], /) -> dict[int, Conclusion]:
         """Return the last text of the turn that each of these parts is in; a part without one is left out."""
