@@ -196,7 +196,8 @@ def facets(engine: Engine, given: Given, id: str) -> Fields:
     names = _names(given)
     if not names:
         raise UsageError("there is nothing to count by", "give facets=project,tool,kind,month")
-    found = engine.search(_asked(given), 1, turns=0, facets=names, mode=Mode.KEYWORD)
+    # Like the results beside it: where meaning answers, no other spelling is tried.
+    found = engine.search(_asked(given), 1, turns=0, facets=names)
     counted = {name: dict(counts) for name, counts in found.facets.items()}
     return {"total": found.total, "respelled": dict(found.respelled), "facets": counted}
 
