@@ -177,3 +177,16 @@ def test_project_that_a_question_names_comes_first(home: Home, tmp_path: Path) -
 
     assert SESSIONS[:3] == [sessions[0] for sessions in found.values()]
     assert {3} == {len(sessions) for sessions in found.values()}
+
+
+def test_count_is_of_what_a_person_would_call_a_match(engine: Engine) -> None:
+    """What holds one of five words is ranked, but neither counted nor in the facets."""
+    words = "silicone boiler pressure heating night"
+    found = engine.search(words, 50, facets=("kind", "project"))
+    counted = engine.search("silicone boiler", facets=("kind",))
+
+    # The conclusions, and the prompts about boilers; other prompts, calls and titles hold a word or two of these.
+    boilers = len(SESSIONS) // len(SUBJECTS)
+    assert {"text": len(SESSIONS), "prompt": boilers} == found.facets["kind"]
+    assert len(SESSIONS) + boilers == found.total
+    assert {"text", "prompt", "title", "tool_call", "tool_result"} == set(counted.facets["kind"])

@@ -179,12 +179,16 @@ class Conclusion(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 class Found(msgspec.Struct, frozen=True, kw_only=True):
     """The best hits, how many there are in all, and the words that nothing holds.
 
+    `matches` counts those that hold at least half of what was asked for, rare words counting more, or all where
+    none does; None where that is all of them.
+
     `hidden` counts, where there is no hit, the parts that only the condition keeps away, and
     `unseen` those that a pattern over several words may match and that were not looked at.
     """
 
     hits: Sequence[Hit]
     total: int
+    matches: int | None = None
     missing: Sequence[str] = ()
     hidden: int = 0
     unseen: int = 0

@@ -58,7 +58,7 @@ def retrieve(
     return Answer(
         query=asked,
         results=results,
-        total=found.total or len(ranked),
+        total=(found.total if found.matches is None else found.matches) or len(ranked),
         embedded=0 if question is None else backend.covered().searchable,
         parts=reach.searchable,
         pending=reach.pending,

@@ -75,8 +75,9 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
 class Answer(msgspec.Struct, frozen=True, kw_only=True):
     """What a search found, or why it found nothing.
 
-    `total` counts the parts that hold what was asked for, in any word; where none does, those that are near in
-    meaning. So it is what facets count, and does not depend on how many results are wanted.
+    `total` counts the parts that hold what was asked for: one of two words, and of more at least half, rare words
+    counting more, or any where none holds half; where none holds any, those that are near in meaning. So it is what
+    facets count, and does not depend on how many results are wanted.
     `hidden` counts what only the filters kept away, `unseen` what a pattern was not tried on, `pending`
     the parts that are not searchable yet.
     `missing` are the words that nothing holds, and `suggestions` words like them; `respelled` says which of those

@@ -1,7 +1,8 @@
 """Finds the parts that answer a query: Tantivy ranks, and what is asked for decides how high a score can be."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cache
+from itertools import combinations
 from typing import NamedTuple
 
 import tantivy
@@ -9,10 +10,14 @@ import tantivy
 from searchkit.backends.base import Found, Hit, Order
 from searchkit.backends.local.catalog.schema import KINDS
 from searchkit.backends.local.words.index import values
-from searchkit.backends.local.words.query import Asked, Unit, any_of
+from searchkit.backends.local.words.query import Asked, Unit, all_of, any_of
 
 # A score is a float of 24 bits: so many units can each have a bit of their own.
 UNITS_AT_ONCE = 24
+
+# Of one or two words either is a match. Of more than so many the rarest decide: there are 35 halves of seven.
+LEAST_HALVED = 3
+MOST_HALVED = 7
 
 Clauses = list[tuple[tantivy.Occur, tantivy.Query]]
 
@@ -42,7 +47,10 @@ def find(search: Search, limit: int, order: Order) -> Found:
     hits = _hits(search, addresses, scores)
     if order is Order.RELEVANCE:
         hits += _unique(search, {hit.key for hit in hits})
-    return Found(hits=hits, total=count, missing=asked.missing, hidden=hidden)
+    half = _half(search) if count else None
+    # Of those that hold half, or of all where none does.
+    matches = (_count(search.searcher.search(half, limit=1)) or count) if half is not None else None
+    return Found(hits=hits, total=count, matches=matches, missing=asked.missing, hidden=hidden)
 
 
 def scored(search: Search, parts: Sequence[int]) -> list[Hit]:
@@ -105,6 +113,39 @@ def wanted(search: Search, is_all: bool = False) -> tantivy.Query:
     elif not asked.required:
         clauses.append((tantivy.Occur.Must, tantivy.Query.const_score_query(tantivy.Query.all_query(), 0.0)))
     return tantivy.Query.boolean_query(clauses)
+
+
+def matched(search: Search) -> tantivy.Query:
+    """Ask for what holds at least half of what was asked for, rare words counting more; or any of it where none does.
+
+    What holds one of five words is ranked, but nobody would call it a match.
+    """
+    half = _half(search)
+    return half if half is not None and _count(search.searcher.search(half, limit=1)) else wanted(search)
+
+
+def _half(search: Search) -> tantivy.Query | None:
+    """Ask for what holds half of the words; None where there are so few that one of them is a match."""
+    if len(search.asked.wanted) < LEAST_HALVED or search.asked.required:
+        return None
+    units = sorted(search.asked.wanted, key=lambda unit: -unit.worth)[:MOST_HALVED]
+    halves = tantivy.Query.const_score_query(
+        any_of(all_of(unit.holding for unit in half) for half in _halves(units)), 0.0
+    )
+    clauses: Clauses = [(tantivy.Occur.Must, halves), *search.narrowing]
+    clauses += [(tantivy.Occur.MustNot, query) for query in search.asked.excluded]
+    return tantivy.Query.boolean_query(clauses)
+
+
+def _halves(units: Sequence[Unit]) -> Iterator[tuple[Unit, ...]]:
+    """Yield the smallest sets of units that are worth half of all; units come by their worth, the highest first."""
+    half = sum(unit.worth for unit in units) / 2
+    for size in range(1, len(units) + 1):
+        for several in combinations(units, size):
+            worth = sum(unit.worth for unit in several)
+            # Without the least of them it must be less than half, or a smaller set says the same.
+            if worth >= half > worth - several[-1].worth:
+                yield several
 
 
 def _in_time(search: Search, limit: int, order: Order) -> tuple[list[tantivy.DocAddress], int]:
