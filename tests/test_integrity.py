@@ -11,6 +11,7 @@ from searchkit import Engine
 from searchkit.backends.fingerprint import digest
 from searchkit.backends.local import EmbeddedBackend, layout, open_to_write
 from searchkit.backends.local.catalog.checksums import broken
+from searchkit.backends.local.catalog.texts import Unpacker
 from tests.answers import OTHER, SESSION
 from tests.running import Run
 from tests.transcript import Home
@@ -94,6 +95,26 @@ def test_flipped_bit_in_a_text_is_told_and_healed(run: Run, index: Path) -> None
     assert 0 == rebuilt.status
     assert whole == state(index)
     assert TEXT in run("search", "kettle", "--json").json["results"][0]["snippet"]
+
+
+def test_no_bit_of_a_chunk_alters_a_text_in_silence(run: Run, index: Path) -> None:
+    """Whichever byte of a chunk is damaged, who reads it gets the text that was written, or is told (issue 15)."""
+    with closing(sqlite3.connect(index / layout.CATALOG)) as connection:
+        chunk, packed = connection.execute("SELECT id, data FROM chunks ORDER BY length(data) DESC").fetchone()
+        start, length = connection.execute("SELECT start, length FROM parts WHERE chunk = ?", (chunk,)).fetchone()
+        written = Unpacker(connection).text(chunk, start, length)
+        connection.execute("DROP TRIGGER seal_chunks_update")
+        altered, silent = [], []
+        for place in range(len(packed)):
+            flipped = packed[:place] + bytes([packed[place] ^ 1]) + packed[place + 1 :]
+            connection.execute("UPDATE chunks SET data = ? WHERE id = ?", (flipped, chunk))
+            unpacker = Unpacker(connection)
+            if unpacker.text(chunk, start, length) != written:
+                altered.append(place)
+                silent += [] if chunk in unpacker.damaged else [place]
+
+    assert altered
+    assert [] == silent
 
 
 def test_damaged_text_whose_transcript_is_gone_is_named(run: Run, index: Path) -> None:
