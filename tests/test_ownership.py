@@ -5,14 +5,13 @@ import fcntl
 import os
 import shutil
 import stat
-import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from searchkit.embed.minilm import build
 from tests.answers import SESSION
+from tests.disk import fill
 from tests.running import Run
 from tests.transcript import Home
 
@@ -136,31 +135,6 @@ def test_model_that_others_could_write_is_not_run(tmp_path: Path, caplog: pytest
 
     assert build.load(path) is None
     assert "can be written by other users" in caplog.text
-
-
-@pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A disk of its own, which the test may fill."""
-    place = tmp_path / "disk"
-    place.mkdir()
-    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=8m", "none", str(place)], capture_output=True)
-    if mounted.returncode:
-        pytest.skip("no disk can be mounted here")
-    yield place
-    subprocess.run(["umount", "-l", str(place)], check=True)
-
-
-def fill(disk: Path) -> None:
-    """Leave no byte free."""
-    filler = os.open(disk / "filler", os.O_CREAT | os.O_WRONLY)
-    try:
-        while os.write(filler, bytes(4096)):
-            pass
-    except OSError as error:
-        if error.errno != errno.ENOSPC:
-            raise
-    finally:
-        os.close(filler)
 
 
 @needs_root
