@@ -98,6 +98,16 @@ def write_manifest(directory: Path, settings: Mapping[str, object]) -> None:
         own.write_private(directory / MANIFEST, orjson.dumps(written, option=orjson.OPT_INDENT_2))
 
 
+def mark_changed(directory: Path) -> None:
+    """Let a process that keeps answers in memory see, by the time of the manifest, that they no longer hold."""
+    try:
+        # On a full disk it may be missing until it can be written again from the catalog.
+        with suppress(FileNotFoundError):
+            os.utime(directory / MANIFEST)
+    except OSError as error:
+        raise unwritable(directory, error) from error
+
+
 def _checksum(manifest: Mapping[str, object]) -> int:
     return zlib.crc32(orjson.dumps(manifest, option=orjson.OPT_SORT_KEYS))
 

@@ -381,6 +381,7 @@ class Catalog:
     def finish_forgetting(self) -> None:
         """Take what was forgotten from the disk, where that is not done."""
         if self.setting(FORGETTING):
+            layout.mark_changed(self._path.parent)
             self._wipe()
             self.remember(FORGETTING, None)
 
