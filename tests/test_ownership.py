@@ -80,13 +80,16 @@ def test_link_that_leads_out_is_not_followed(run: Run, index: Path, tmp_path: Pa
 
 
 @pytest.mark.parametrize("command", [("search", "lantern"), ("index",)], ids=["search", "index"])
-def test_directory_that_others_can_read_is_closed_to_them(run: Run, index: Path, command: tuple[str, ...]) -> None:
-    """The mode of the directory is mended by whoever opens it (issue 15)."""
+def test_directory_that_others_can_read_is_closed_to_them(
+    run: Run, index: Path, command: tuple[str, ...], caplog: pytest.LogCaptureFixture
+) -> None:
+    """The mode of the directory is mended by whoever opens it, who is told so (issue 15)."""
     index.chmod(0o755)
 
-    run(*command)
+    answer = run(*command)
 
     assert 0o700 == stat.S_IMODE(index.stat().st_mode)
+    assert f"{index} was open to other users" in answer.err + caplog.text
 
 
 def test_file_system_without_locks_is_told(run: Run, index: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -119,6 +122,18 @@ def test_settings_of_somebody_else_are_refused(run: Run, index: Path, tmp_path: 
 
     assert (0, 2) == (allowed.status, refused.status)
     assert "belongs to another user" in refused.err
+
+
+def test_settings_that_others_can_write_are_refused(run: Run, index: Path, tmp_path: Path) -> None:
+    """Whoever can write them could name an index and a model of his own (issue 15)."""
+    settings = tmp_path / ".config" / "searchkit" / "config.toml"
+    settings.parent.mkdir(parents=True)
+    settings.write_text('model = "somebody/elses"')
+    settings.chmod(0o666)
+
+    refused = run("search", "lantern")
+
+    assert (2, True) == (refused.status, f"chmod go-w {settings}" in refused.err)
 
 
 @pytest.mark.parametrize("harm", ["directory", "file"])
