@@ -7,12 +7,14 @@ import shutil
 import sqlite3
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import orjson
 import pytest
 
 from searchkit import Engine
 from searchkit.backends.local import layout, migrate
+from searchkit.errors import IndexDamaged
 from tests.older import FIRST, FORKED, SECOND, write
 
 CATALOGS = sorted((Path(__file__).parent / "data" / "catalogs").glob("*.sql"))
@@ -87,4 +89,26 @@ def test_killed_migration_is_done_again(old: Path, today: Path, monkeypatch: pyt
         with pytest.raises(KeyboardInterrupt):
             engine.counts()
 
+    assert answers(today) == answers(old)
+    assert (old.with_name("nowhere"),) == layout.remembered_roots(old)
+
+
+def test_migration_that_made_a_damaged_catalog_leaves_the_old_one(
+    old: Path, today: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was made is checked before it takes the place of the old catalog, which is migrated later (issue 15)."""
+    fill = migrate._fill
+
+    def damage(new: Path, *arguments: Any) -> None:
+        fill(new, *arguments)
+        with new.open("r+b") as file:
+            file.seek(new.stat().st_size // 2)
+            file.write(b"\xff" * 8192)
+
+    with monkeypatch.context() as patch, Engine(old) as engine:
+        patch.setattr(migrate, "_fill", damage)
+        with pytest.raises(IndexDamaged, match="as it was"):
+            engine.counts()
+
+    assert migrate.version_of(old) != layout.FORMAT
     assert answers(today) == answers(old)

@@ -49,7 +49,7 @@ def check(index: "str | Path") -> None:
         _check_where_there_is(os.path.join(index, name))
     if HAS_SOCKETS:
         # It may lie elsewhere.
-        _check_where_there_is(socket_path(index))
+        _check_where_there_is(socket_path(os.fspath(index)))
 
 
 def check_socket(index: "str | Path", path: str) -> None:

@@ -57,25 +57,34 @@ def version_of(directory: Path) -> int | None:
 
 
 def migrate(directory: Path, version: int) -> None:
-    """Bring the catalog from an older format to that of today; a copy is kept until that has worked."""
+    """Bring the catalog from an older format to that of today.
+
+    The new one is complete and checked before it takes the place of the old; a copy is kept until that has worked.
+    """
     path = directory / layout.CATALOG
     log.warning("the index has format %d and is brought to format %d", version, layout.FORMAT)
     begun = _begin(directory, layout.MIGRATING)
     with store.mapped(path), layout.private(), closing(store.connect(path, is_writable=False)) as old:
         settings = {**(layout.read_manifest(directory) or {}), "format": None}
+        if version < _SAME_STORES_SINCE:
+            settings["embedding"] = None
         old.execute("VACUUM INTO ?", (str(begun / layout.CATALOG),))
         _fill(begun / _NEW, begun / layout.CATALOG, old.execute("PRAGMA page_size").fetchone()[0])
+        if damage := _finish(begun / _NEW, settings):
+            raise IndexDamaged(
+                f"the catalog that was made of {path} is damaged ({damage}), so that one stays as it was",
+                "look whether the disk is in order, and run this again",
+            )
         if version < _SAME_STORES_SINCE:
             _remove_stores(directory)
-            settings["embedding"] = None
         _replace(begun / _NEW, old)
-    with store.mapped(path), closing(store.connect(path, is_writable=True)) as new:
-        checksums.can_seal(new)
-        _keep_settings(new, settings)
-        said = new.execute("PRAGMA quick_check(1)").fetchone()[0]
-    if said != "ok":
+    with store.mapped(path), closing(store.connect(path, is_writable=False)) as new:
+        damage = _damage(new)
+    if damage:
+        # Under another name, since who writes next clears what a migration that was killed has left.
+        kept = begun.rename(begun.with_name(datetime.now().strftime(layout.STAMP)))
         raise IndexDamaged(
-            f"the migrated catalog is damaged: {said}", f"the index as it was is in {begun}; keep it, and ask for help"
+            f"the migrated catalog is damaged: {damage}", f"the index as it was is in {kept}; keep it, and ask for help"
         )
     layout.write_manifest(directory, {name: value for name, value in settings.items() if name != "format"})
     shutil.rmtree(begun)
@@ -104,6 +113,25 @@ def salvage(directory: Path) -> Path:
 def _begin(directory: Path, name: str) -> Path:
     shutil.rmtree(directory / layout.ASIDE / name, ignore_errors=True)
     return layout.make_aside(directory, name)
+
+
+def _finish(new: Path, settings: dict[str, Any]) -> str | None:
+    """Say what is damaged in a catalog that was filled; keep the settings in it where nothing is."""
+    with closing(sqlite3.connect(new, isolation_level=None)) as connection:
+        if damage := _damage(connection):
+            return damage
+        checksums.can_seal(connection)
+        _keep_settings(connection, settings)
+    return None
+
+
+def _damage(connection: sqlite3.Connection) -> str | None:
+    """Say what SQLite finds damaged; None where that is nothing."""
+    try:
+        said = str(connection.execute("PRAGMA quick_check(1)").fetchone()[0])
+    except sqlite3.DatabaseError as error:
+        return str(error)
+    return None if said == "ok" else " ".join(said.split())
 
 
 def _remove_stores(directory: Path) -> None:
