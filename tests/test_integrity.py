@@ -1,6 +1,9 @@
 """What is damaged on the disk is told, healed from the transcripts, and never makes a search silently wrong."""
 
+import signal
 import sqlite3
+import subprocess
+import sys
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -264,6 +267,44 @@ def test_damaged_beginning_of_the_catalog_loses_nothing(
     assert 0 == run("search", "lantern").status
     is_lost = "index: lost" in run("doctor").out
     assert is_lost or 0 == run("search", "candle").status
+
+
+SALVAGE = """
+import os, signal, sys
+from searchkit.backends.local import migrate
+from searchkit.cli import main
+
+name, when = sys.argv[1:]
+step = getattr(migrate, name)
+
+
+def die(*arguments):
+    if when == "after":
+        step(*arguments)
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+setattr(migrate, name, die)
+sys.argv = ["searchkit", "index", "--rebuild"]
+main.main()
+"""
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+@pytest.mark.parametrize("step", ["_move", "_fill", "_replace", "_keep_settings"])
+def test_killed_salvage_is_done_again(run: Run, index: Path, step: str, when: str) -> None:
+    """Killed at any step, the next command that writes goes on, and what only the index has is found (issue 15)."""
+    with (index / layout.CATALOG).open("r+b") as file:
+        file.write(b"no database")
+
+    killed = subprocess.run([sys.executable, "-c", SALVAGE, step, when])
+    finished = run("index")
+
+    assert -signal.SIGKILL == killed.returncode
+    assert 0 == finished.status
+    assert [0, 0] == [run("search", word).status for word in ("lantern", "candle")]
+    # The damaged catalog is kept, once.
+    assert 1 == len([*index.glob(f"{layout.ASIDE}/*/{layout.CATALOG}")])
 
 
 @pytest.mark.parametrize(

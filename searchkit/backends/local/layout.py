@@ -34,6 +34,8 @@ VECTORS = "vectors"
 ASIDE = "aside"
 # Where an index of an older format is kept until its migration has worked, below `ASIDE`.
 MIGRATING = "migrating"
+# Where a damaged catalog lies until all that can be read of it is in a new one, below `ASIDE`.
+SALVAGING = "salvaging"
 # Names what was moved aside by when that was.
 STAMP = "%Y%m%d-%H%M%S-%f"
 # Where the results of the last search were, by their numbers.

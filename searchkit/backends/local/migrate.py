@@ -91,23 +91,50 @@ def migrate(directory: Path, version: int) -> None:
 
 
 def salvage(directory: Path) -> Path:
-    """Copy what can be read of a damaged catalog into a new one in its place; return where the old one is kept."""
+    """Copy what can be read of a damaged catalog into a new one in its place; return where the old one is kept.
+
+    Killed at any moment, it is begun again by who writes next: `is_salvage_unfinished` says so.
+    """
     path = directory / layout.CATALOG
-    kept = _begin(directory, datetime.now().strftime(layout.STAMP))
-    for name in (layout.CATALOG, f"{layout.CATALOG}-wal", f"{layout.CATALOG}-shm"):
-        with suppress(FileNotFoundError):
-            (directory / name).rename(kept / name)
-    log.warning("the catalog is damaged and was moved to %s; what can be read of it is copied", kept)
+    begun = directory / layout.ASIDE / layout.SALVAGING
+    if not begun.exists():
+        layout.make_aside(directory, layout.SALVAGING)
+    _move(directory, begun)
+    log.warning("the catalog is damaged and was moved aside; what can be read of it is copied")
     settings = layout.read_manifest(directory) or {}
     with layout.private():
-        _fill(kept / _NEW, kept / layout.CATALOG, store.PAGE_BYTES)
+        _fill(begun / _NEW, begun / layout.CATALOG, store.PAGE_BYTES)
         with closing(store.connect(path, is_writable=True)) as new:
-            _replace(kept / _NEW, new)
+            _replace(begun / _NEW, new)
             checksums.can_seal(new)
             known = {row[0] for row in new.execute("SELECT name FROM settings")}
             _keep_settings(new, {name: value for name, value in settings.items() if name not in {*known, "format"}})
-    (kept / _NEW).unlink()
+    (begun / _NEW).unlink()
+    kept = begun.rename(begun.with_name(datetime.now().strftime(layout.STAMP)))
+    log.warning("the damaged catalog is kept in %s", kept)
     return kept
+
+
+def is_salvage_unfinished(directory: Path) -> bool:
+    """Whether a damaged catalog was moved aside, and nothing may be in its place yet."""
+    return (directory / layout.ASIDE / layout.SALVAGING).exists()
+
+
+def _move(directory: Path, begun: Path) -> None:
+    """Move a damaged catalog aside, or, where an earlier salvage did so, remove what that had begun in its place.
+
+    The catalog itself comes last: once it is there, so is its log.
+    """
+    names = [f"{layout.CATALOG}{ending}" for ending in ("-wal", "-shm", "")]
+    is_moved = (begun / layout.CATALOG).exists()
+    for name in names:
+        with suppress(FileNotFoundError):
+            if is_moved:
+                (directory / name).unlink()
+            else:
+                (directory / name).rename(begun / name)
+    for left in begun.glob(f"{_NEW}*"):
+        left.unlink()
 
 
 def _begin(directory: Path, name: str) -> Path:
