@@ -123,7 +123,21 @@ def test_door_that_others_can_write_is_not_believed(tmp_path: Path) -> None:
         address.door(tmp_path)
 
 
-@pytest.mark.parametrize("prepare", [link, open_to_all, give_away, Path.mkdir])
+def make_open_to_all(path: Path) -> None:
+    """Put a directory there that everybody can write."""
+    path.mkdir()
+    path.chmod(0o777)
+
+
+def make_and_give_away(path: Path) -> None:
+    """Put a directory of another user there."""
+    if os.geteuid() != 0:
+        pytest.skip("only root can give a directory away")
+    path.mkdir(mode=0o700)
+    os.chown(path, NOBODY, NOBODY)
+
+
+@pytest.mark.parametrize("prepare", [link, open_to_all, make_open_to_all, make_and_give_away])
 def test_prepared_directory_of_sockets(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, prepare: Callable[[Path], None]
 ) -> None:
@@ -134,8 +148,6 @@ def test_prepared_directory_of_sockets(
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(runtime))
     place = runtime / f"searchkit-{os.getuid()}"
     prepare(place)
-    if prepare is Path.mkdir:
-        place.chmod(0o777)
 
     with pytest.raises(NotPrivate, match=str(place)):
         control.start(index, ())
