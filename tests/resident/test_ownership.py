@@ -151,8 +151,8 @@ def test_prepared_directory_of_sockets(
 
     with pytest.raises(NotPrivate, match=str(place)):
         control.start(index, ())
-    with pytest.raises(client.NoAnswer, match=str(place)):
-        client.ask(str(index), "GET", "/v1/health")
+    with pytest.raises(connect.NoAnswer, match=str(place)):
+        connect.ask(str(index), "GET", "/v1/health")
 
 
 def test_directory_of_sockets_is_closed_to_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

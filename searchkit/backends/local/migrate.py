@@ -80,13 +80,15 @@ def migrate(directory: Path, version: int) -> None:
         _replace(begun / _NEW, old)
     with store.mapped(path), closing(store.connect(path, is_writable=False)) as new:
         damage = _damage(new)
+        # Of what an older manifest lacks, or lost, the catalog may have it.
+        known = {} if damage else {name: orjson.loads(value) for name, value in new.execute("SELECT * FROM settings")}
     if damage:
         # Under another name, since who writes next clears what a migration that was killed has left.
         kept = begun.rename(begun.with_name(datetime.now().strftime(layout.STAMP)))
         raise IndexDamaged(
             f"the migrated catalog is damaged: {damage}", f"the index as it was is in {kept}; keep it, and ask for help"
         )
-    layout.write_manifest(directory, {name: value for name, value in settings.items() if name != "format"})
+    layout.write_manifest(directory, known)
     shutil.rmtree(begun)
 
 
