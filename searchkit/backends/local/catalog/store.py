@@ -396,11 +396,19 @@ class Catalog:
             self._connection.execute("INSERT OR REPLACE INTO settings VALUES (?, 'true')", (FORGETTING,))
         self._connection.execute("PRAGMA secure_delete = FAST")
         self._names.forget()
-        self.finish_forgetting()
+        try:
+            self.finish_forgetting()
+        except IndexUnwritable as error:
+            raise IndexUnwritable(
+                f"what was forgotten may still be on the disk: {error.message}",
+                "make room or give yourself permission there, then run searchkit index, which goes on where this"
+                " stopped",
+            ) from error
 
     def finish_forgetting(self) -> None:
         """Take what was forgotten from the disk, where that is not done."""
         if self.setting(FORGETTING):
+            layout.mark_changed(self._path.parent)
             self._wipe()
             self.remember(FORGETTING, None)
 
@@ -414,7 +422,9 @@ class Catalog:
                 "a process that reads the index keeps what was forgotten on the disk",
                 "when it is done, run searchkit index, which goes on where this stopped",
             )
-        remove(self._path.with_name(layout.LAST_SEARCH))
+        # Also what searches leave that are killed while they write theirs beside it.
+        for left in self._path.parent.glob(f"*{Path(layout.LAST_SEARCH).stem}.*"):
+            remove(left)
         aside = self._path.parent / layout.ASIDE
         if aside.exists():
             log.warning("what was moved aside may hold what is to be forgotten, and is removed: %s", aside)
