@@ -3,7 +3,6 @@
 from msgspec.structs import replace
 
 from searchkit.backends.base import TYPED, Order
-from searchkit.conversation.fixes import CHANGING
 from searchkit.conversation.types import Said
 from searchkit.engine import Engine
 from searchkit.mcp import answers, arguments, hints
@@ -13,6 +12,7 @@ from searchkit.query.parse import understand
 from searchkit.query.types import Mode
 from searchkit.search.snippets import PASSAGE_CHARACTERS
 from searchkit.search.types import Result, Shown
+from searchkit.sources.tools import changing
 from searchkit.types import Kind, Role
 
 # Of passages beside the best one: one more per session, and shorter.
@@ -46,7 +46,7 @@ def files(engine: Engine, asked: arguments.Files, caller: Caller) -> answers.Fil
     """Find the conversations that touched a file, the latest first."""
     left = left_out(engine, caller, asked.exclude_session)
     for path in _paths(asked.path):
-        tools = [("tool", tool) for tool in sorted(CHANGING)] if asked.changed_only else []
+        tools = [("tool", tool) for tool in changing()] if asked.changed_only else []
         filters = [("file", path), ("kind", Kind.TOOL_CALL.value), *tools, *_common(asked)]
         query = understand("", filters=filters)
         found = engine.search(

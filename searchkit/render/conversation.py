@@ -5,7 +5,6 @@ from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
 from searchkit.backends.base import Stored
-from searchkit.conversation.subagents import STARTERS
 from searchkit.conversation.types import Branch, Break, Conversation, Entry, Folded, Said
 from searchkit.render import wording
 from searchkit.render.document import Block, Document, Message, Note, Tone
@@ -14,6 +13,7 @@ from searchkit.render.folded import folded
 from searchkit.render.gaps import gap
 from searchkit.render.messages import message
 from searchkit.render.wording import Asked
+from searchkit.sources.tools import starts_agent
 from searchkit.text.format import count, day
 
 # Other ways that leave from what is not shown are named, as far as they are no more than this.
@@ -123,6 +123,6 @@ def _is_joined(block: Message | Note) -> bool:
 def _hidden_agents(found: Conversation, asked: Asked) -> list[Note]:
     """Say how to see what the agents did that are called in what is shown."""
     tools = {entry.stored.part.tool for entry in found.entries if isinstance(entry, Said)}
-    if asked.has_agents or not tools & STARTERS:
+    if asked.has_agents or not any(map(starts_agent, tools)):
         return []
     return [Note(text="what the agents did: --agents", tone=Tone.MORE)]

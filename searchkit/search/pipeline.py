@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 from searchkit.backends.base import Backend, Found, Order, Step, Stored
 from searchkit.conversation import turns as window
-from searchkit.query import own_output
 from searchkit.query.types import Condition, Query
 from searchkit.search import ranking, rerank, semantic, snippets
 from searchkit.search.types import Answer, Ranked, Result, Shown
 from searchkit.search.weights import RECIPE, Recipe
+from searchkit.sources import own_output
 from searchkit.types import Kind
 
 if TYPE_CHECKING:

@@ -12,6 +12,7 @@ from searchkit.render import calls
 from searchkit.render.answer_json import Fields, agent_fields
 from searchkit.render.document import Code, Command, Diff, Piece
 from searchkit.render.folded import folded, number
+from searchkit.sources.tools import starts_agent
 from searchkit.text.format import stamp
 from searchkit.types import Kind
 
@@ -64,6 +65,7 @@ def _said(backend: Backend, said: Said, around: Around) -> Fields:
         "kind": part.kind.value,
         "role": part.role.value,
         "tool": part.tool,
+        "starts_agent": starts_agent(part.tool),
         "call": part.call,
         "is_error": part.is_error,
         "timestamp": stamp(stored.link.time),

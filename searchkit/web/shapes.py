@@ -58,6 +58,7 @@ SHAPES: Mapping[str, Schema] = {
             "part": _TEXT,
             "role": _TEXT,
             "tool": _MAYBE_TEXT,
+            "starts_agent": _FLAG,
             "call": _MAYBE_TEXT,
             "is_error": _FLAG,
             "timestamp": _MAYBE_TEXT,
