@@ -258,6 +258,8 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     version: int
+    # The name under which an index remembers the version, its own for every source.
+    key: str = "reading"
     silent: frozenset[str] = frozenset()
     kinds: Mapping[str, Kind] = {}
     typing: frozenset[str] = frozenset()
@@ -268,6 +270,13 @@ class Behind(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
     files: int
     bytes: int
+
+
+class Picture(msgspec.Struct, frozen=True, kw_only=True):
+    """A picture in a transcript: its type, and its bytes in base64 where they are wanted."""
+
+    type: str
+    data: str = ""
 
 
 class Place(msgspec.Struct, frozen=True, kw_only=True, gc=False):

@@ -11,7 +11,7 @@ from searchkit.render.gaps import gap
 from searchkit.render.rows import broken, middle_cut, sliced, source_lines
 from searchkit.render.wording import short
 from searchkit.render.wrapped import columns
-from searchkit.sources.claude.json_values import written_out
+from searchkit.sources.json_values import written_out
 from searchkit.sources.parts import digest
 from searchkit.types import Field, Kind, Part, Role
 

@@ -21,6 +21,7 @@ from searchkit.cli.engine import must_be_own
 from searchkit.cli.options import Command, common
 from searchkit.cli.output import print_json, print_lines, say
 from searchkit.errors import UsageError
+from searchkit.sources.apps import APPS
 from searchkit.system import paths
 from searchkit.text.sanitize import safe
 
@@ -65,7 +66,8 @@ class Receipt(msgspec.Struct, frozen=True, kw_only=True):
 
 def home(environment: Mapping[str, str]) -> Path:
     """Return the directory of Claude Code's configuration."""
-    return Path(paths.absolute(environment.get("CLAUDE_CONFIG_DIR") or "~/.claude", environment))
+    app = APPS["claude"]
+    return Path(paths.absolute(environment.get(app.variable) or app.home, environment))
 
 
 def place(environment: Mapping[str, str]) -> Path:

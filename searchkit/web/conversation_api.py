@@ -18,8 +18,8 @@ from searchkit.render.answer_json import Fields, agent_fields
 from searchkit.server.engine_pool import identity
 from searchkit.server.routes import Given
 from searchkit.server.transcripts import Unread
-from searchkit.sources.claude.images import pictures as read_pictures
-from searchkit.sources.claude.images import records_with_pictures
+from searchkit.sources import registry
+from searchkit.sources.base import Adapter
 from searchkit.text.format import stamp
 from searchkit.text.sanitize import one_line
 from searchkit.web.row_json import Around, marks, row
@@ -85,7 +85,7 @@ def pictures(engine: Engine, given: Given, id: str) -> Fields | Unread:
     files = [place.file for link in links.values() for place in link.places]
 
     def read() -> Fields:
-        found = next((several for file in files if (several := read_pictures(file, id))), [])
+        found = next((several for file in files if (several := _adapter(file).pictures(file, id))), ())
         return {"pictures": [{"type": one.type, "data": one.data} for one in found]}
 
     return Unread(subject=_where(files), read=read) if files else read()
@@ -181,7 +181,12 @@ def _where(files: Sequence[str]) -> str:
 
 def _counted(files: Iterable[str]) -> Mapping[str, int]:
     """Count the pictures of the records of transcripts."""
-    return {uuid: count for file in files for uuid, count in records_with_pictures(file).items()}
+    return {uuid: count for file in files for uuid, count in _adapter(file).records_with_pictures(file).items()}
+
+
+def _adapter(file: str) -> Adapter:
+    """Return what reads the transcripts of the program that wrote a file."""
+    return registry.adapter(registry.app_of_file(file).name)
 
 
 def _pictures(counts: Mapping[str, int], uuids: Iterable[str]) -> list[Fields]:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from searchkit.sources.claude.json_values import identity, leaves, mapping, strings, text, written_out
+from searchkit.sources.json_values import identity, leaves, mapping, strings, text, written_out
 from searchkit.sources.tools import touched
 from searchkit.types import Block, Kind, Role, Touch
 
