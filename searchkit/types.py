@@ -314,6 +314,8 @@ class Heading(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     branch: str | None
     ended: int | None
     is_gone: bool
+    # The name of the agent program that wrote it; empty means the first of all.
+    app: str = ""
 
 
 class Session(Heading, frozen=True, kw_only=True, gc=False):

@@ -25,12 +25,12 @@ VARIABLE = "_SEARCHKIT_COMPLETE"
 # Sessions that are offered, the newest.
 MOST_SESSIONS = 30
 _FIXED = {"kind": [kind.value for kind in Kind], "role": [role.value for role in Role], "is": list(STATES)}
-_INDEXED = ("project", "branch", "model", "tool", "agent", "language")
+_INDEXED = ("project", "branch", "model", "tool", "agent", "agent-app", "language")
 
 
 def complete_filter(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
     """Offer the values of a filter."""
-    name, asked = (parameter.name or "").removeprefix("filter_"), incomplete.casefold()
+    name, asked = (parameter.name or "").removeprefix("filter_").replace("_", "-"), incomplete.casefold()
     offered: Iterable[str] = _FIXED.get(name, ())
     if name in _INDEXED:
         with suppress(Exception):

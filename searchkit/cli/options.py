@@ -11,6 +11,7 @@ from searchkit.cli.completers import complete_filter
 from searchkit.cli.output import warn
 from searchkit.query.parse import understand
 from searchkit.query.types import Condition, Filter, Query
+from searchkit.sources.apps import APPS
 from searchkit.text.sanitize import one_line
 
 Command = Callable[..., Any]
@@ -41,6 +42,7 @@ FILTERS = {
     "project": "The last part of a project's path, or any part of it.",
     "session": "A session's id, or its beginning.",
     "agent": "An agent's id or type, or its beginning.",
+    "agent-app": f"The program that wrote the session: {', '.join(APPS)}.",
     "branch": "Any part of a branch's name.",
     "tool": "A tool's name, or the server that offers it.",
     "kind": "A kind of part: prompt, text, thinking, tool_call, ...",
@@ -82,16 +84,21 @@ def filter_options(command: Command) -> Command:
 
     @wraps(command)
     def collected(*arguments: Any, **options: Any) -> Any:
-        given = {name: options.pop(f"filter_{name}") for name in FILTERS}
+        given = {name: options.pop(_variable(name)) for name in FILTERS}
         return command(*arguments, filters=[(name, value) for name in FILTERS for value in given[name]], **options)
 
     for name, explained in reversed(FILTERS.items()):
-        variable, complete = f"filter_{name}", complete_filter
+        variable, complete = _variable(name), complete_filter
         option = click.option(
             f"--{name}", variable, metavar="VALUE", multiple=True, help=explained, shell_complete=complete
         )
         option(collected)
     return collected
+
+
+def _variable(name: str) -> str:
+    """Name what click keeps the values of a filter under."""
+    return f"filter_{name.replace('-', '_')}"
 
 
 def words_argument(is_required: bool) -> Callable[[Command], Command]:

@@ -10,14 +10,14 @@ def holds(name: str, held: str, wanted: str) -> bool:
 
     A tool is meant by its whole name or by a part between double underscores, so that `github`
     means `mcp__github__search`; a session or an agent by the beginning of its id; kinds, roles,
-    languages and states by their whole names; everything else by any part of it.
+    languages, agent programs and states by their whole names; everything else by any part of it.
     """
     held, wanted = held.casefold(), wanted.casefold()
     if name == "tool":
         return wanted == held or wanted in held.split("__")
     if name in ("session", "agent"):
         return held.startswith(wanted)
-    if name in ("kind", "role", "language", "is"):
+    if name in ("kind", "role", "language", "agent-app", "is"):
         return wanted == held
     return wanted in held
 

@@ -15,7 +15,7 @@ NAMES = (*FILTERS, *DATES)
 # Shorter names.
 ALIASES = {"lang": "language"}
 # Filters of which one value may list several, with commas; elsewhere a comma may be part of a name.
-_LISTS = ("kind", "role", "language", "tool", "is")
+_LISTS = ("kind", "role", "language", "tool", "agent-app", "is")
 
 
 class Given(msgspec.Struct, frozen=True, kw_only=True):

@@ -87,7 +87,10 @@ class Clause(msgspec.Struct, frozen=True, kw_only=True):
 
 
 # What can be filtered by, in the order in which it is shown.
-FILTERS = ("project", "session", "agent", "branch", "tool", "kind", "role", "language", "model", "file", "title", "is")
+FILTERS = (
+    "project", "session", "agent", "agent-app", "branch", "tool", "kind", "role", "language", "model", "file", "title",
+    "is",
+)  # fmt: skip
 # What `is:` can say of a part.
 STATES = ("error", "sidechain", "summary")
 

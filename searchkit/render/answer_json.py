@@ -66,6 +66,7 @@ def _result(rank: int, result: Result, is_full: bool) -> Fields:
         "also_in": _sessions(others, home, is_full),
         "project": session.project if session else stored.link.context.cwd,
         "title": session.title if session else None,
+        "agent_app": session.app if session else None,
         "branch": stored.link.context.branch,
         "model": stored.link.context.model,
         "thread": [entry_fields(entry, is_full) for entry in result.thread],

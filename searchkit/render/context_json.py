@@ -42,6 +42,7 @@ def _excerpt(one: Excerpt) -> Fields:
         "project": session.project if session else stored.link.context.cwd,
         "branch": stored.link.context.branch,
         "title": session.title if session else None,
+        "agent_app": session.app if session else None,
         "files": list(one.files),
         "question": _quoted(one, Place.QUESTION),
         "passage": _quoted(one, Place.PASSAGE),

@@ -14,6 +14,7 @@ def fields(found: Conversation, is_full: bool) -> Fields:
         "title": session.title if session else None,
         "project": session.project if session else None,
         "branch": session.branch if session else None,
+        "agent_app": session.app if session else None,
         "is_gone": session.is_gone if session else None,
         "resume": resume.command(session) if session else None,
         "agent": found.above[-1].name if found.above else None,

@@ -22,6 +22,7 @@ def fields(found: Outline, is_full: bool) -> Fields:
         "title": session.title,
         "project": session.project,
         "branch": session.branch,
+        "agent_app": session.app,
         "started": stamp(session.started),
         "ended": stamp(session.ended),
         "is_gone": session.is_gone,

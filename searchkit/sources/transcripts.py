@@ -14,6 +14,7 @@ from typing import Protocol
 
 import msgspec
 
+from searchkit.sources.apps import DEFAULT
 from searchkit.sources.files import open_regular
 from searchkit.sources.jsonl import Growth, Mark, Piece, Shape, compare, pieces
 from searchkit.types import Behind, Change, Fact, Origin, Problem, Record, Tally
@@ -114,10 +115,11 @@ class Format(Protocol):
 class Transcripts:
     """The files below one or many roots of one program."""
 
-    def __init__(self, roots: Sequence[Path], format: Format) -> None:
-        """Read nothing yet."""
+    def __init__(self, roots: Sequence[Path], format: Format, app: str = DEFAULT) -> None:
+        """Read nothing yet; `app` is the name of the program that wrote them."""
         self.roots = tuple(roots)
         self._format = format
+        self._app = app
 
     def changes(self, seen: Mapping[str, bytes]) -> Iterator[Change]:
         """Yield what is new, in the order of the format; what was gone or moved comes first."""
@@ -236,7 +238,7 @@ class Transcripts:
                 origin=reader.origin,
                 checkpoint=_ENCODE(Checkpoint(mark=piece.mark, memory=memory, tally=tally)),
                 records=reader.records,
-                facts=reader.facts,
+                facts=[*reader.facts, *self._app_facts(reader.records)],
                 problems=reader.problems,
                 tally=tally,
                 left_out=dict(reader.noise),
@@ -245,6 +247,12 @@ class Transcripts:
                 bytes_read=piece.bytes_read,
             )
             is_restart, moved_from = False, None
+
+    def _app_facts(self, records: Sequence[Record]) -> Iterator[Fact]:
+        """Say which program wrote the sessions; those about which nothing says so are the default's."""
+        if self._app != DEFAULT:
+            for session in sorted({record.session for record in records if record.session}):
+                yield Fact(session=session, name="app", value=self._app)
 
     def _read_document(self, job: "Job") -> Iterator[Change]:
         item = job.item
@@ -261,7 +269,7 @@ class Transcripts:
             origin=item.origin,
             checkpoint=whole(item.shape),
             records=document.records,
-            facts=document.facts,
+            facts=[*document.facts, *self._app_facts(document.records)],
             problems=problems,
             tally=Tally(bytes=len(content)),
             is_restart=True,

@@ -203,6 +203,7 @@ def _about(found: Reading, here: int) -> Fields:
         "title": session.title if session else None,
         "project": session.project if session else None,
         "branch": session.branch if session else None,
+        "agent_app": session.app if session else None,
         "ended": stamp(session.ended) if session else None,
         "is_gone": session.is_gone if session else None,
         "resume": resume.command(session) if session else None,

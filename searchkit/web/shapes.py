@@ -82,6 +82,7 @@ SHAPES: Mapping[str, Schema] = {
             "title": _MAYBE_TEXT,
             "project": _MAYBE_TEXT,
             "branch": _MAYBE_TEXT,
+            "agent_app": _MAYBE_TEXT,
             "ended": _MAYBE_TEXT,
             "is_gone": {"type": ["boolean", "null"]},
             "resume": _MAYBE_TEXT,

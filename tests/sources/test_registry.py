@@ -2,7 +2,7 @@
 
 import sys
 import types
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -44,8 +44,13 @@ def parrot(monkeypatch: pytest.MonkeyPatch) -> Iterator[App]:
     from searchkit.sources import claude
 
     package = types.ModuleType("parrot_adapter")
-    opened = []
-    package.__dict__.update(open=lambda roots: opened.append(roots) or claude.ClaudeSource(roots), opened=opened)
+    opened: list[Sequence[Path]] = []
+
+    def open_parrot(roots: Sequence[Path]) -> claude.ClaudeSource:
+        opened.append(roots)
+        return claude.ClaudeSource(roots)
+
+    package.__dict__["open"] = open_parrot
     monkeypatch.setitem(sys.modules, "parrot_adapter", package)
     row = App(
         name="parrot",
@@ -72,7 +77,7 @@ def test_row_is_all_that_a_program_needs(
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.delenv("SEARCHKIT_ROOTS", raising=False)
     home.root.rename(tmp_path / ".claude")
-    monkeypatch.setattr(registry, "APPS", dict(sorted(registry.APPS.items(), reverse=True)))
+    monkeypatch.setattr(registry, "APPS", {"parrot": parrot, **apps.APPS})
 
     with Engine(tmp_path / "index") as engine:
         engine.index()

@@ -54,7 +54,7 @@ class Bound(msgspec.Struct, frozen=True):
 # What a filter asks for (a project, a title, a branch) is looked up in the catalog, where it is
 # always current; what derives from it only knows numbers.
 
-_OF_SESSIONS = ("project", "session", "title")
+_OF_SESSIONS = ("project", "session", "title", "agent-app")
 _AGENTS_BY_TYPE = """
 SELECT agent, value FROM facts WHERE name = (SELECT id FROM names WHERE name = 'agent-type')
 """

@@ -63,6 +63,8 @@ def _counted_as(name: str, stored: Stored, held: Held) -> Iterator[str]:
         yield from [home.session] if home.session else []
     elif name == "agent":
         yield from [home.agent] if home.agent else []
+    elif name == "agent-app":
+        yield from telling.values_of(held, name, home.session)
     elif name not in ("project", "title"):
         yield from _values(name, stored, held)
     elif home.session:
@@ -87,6 +89,9 @@ def _values(name: str, stored: Stored, held: Held) -> Iterator[str]:
     if name in ("session", "project", "title"):
         for session in {place.session for place in link.places if place.session}:
             yield from telling.values_of(held, name, session)
+    if name == "agent-app":
+        for place in link.places:
+            yield from telling.values_of(held, name, place.session)
     if name == "project" and home.session is None and link.context.cwd:
         yield link.context.cwd
     if name == "agent":

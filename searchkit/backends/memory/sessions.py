@@ -9,6 +9,7 @@ from searchkit.backends.memory.held import File
 from searchkit.backends.titles import MOST_TYPED, title_from
 from searchkit.query.filter_matching import is_met, is_time_met
 from searchkit.query.types import Condition
+from searchkit.sources.apps import DEFAULT
 from searchkit.types import Fact, Kind, Session
 
 TITLES = ("custom-title", "ai-title", "summary", "index-title", "index-summary")
@@ -38,6 +39,7 @@ def session(held: Held, name: str, span: Span) -> Session:
         prompts=sum(item.part.kind is Kind.PROMPT and item.repeats is None for item in own),
         agents=len({file.origin.agent for file in files if file.origin.kind == "agent" and file.origin.agent}),
         is_gone=is_gone(held, name),
+        app=_latest(told, "app") or DEFAULT,
     )
 
 
@@ -64,6 +66,9 @@ def _is_meant(held: Held, condition: Condition, name: str, span: Span) -> bool:
 
 def values_of(held: Held, asked: str, name: str | None) -> Iterator[str]:
     """Yield what a session has of what a filter asks for; None is where there is no session."""
+    if asked == "agent-app":
+        yield _latest((fact for fact in held.facts if fact.session == name), "app") or DEFAULT
+        return
     facts = {"agent": ("agent-type",), "file": ("tracked",), "title": TITLES}.get(asked, (asked,))
     yield from (fact.value for fact in held.facts if fact.session == name and fact.name in facts)
     if asked in ("session", "title"):

@@ -30,6 +30,7 @@ _HELD = {
     "branch": _OF_FACTS.format(name="branch"),
     "model": _OF_FACTS.format(name="model"),
     "session": "SELECT id, name FROM sessions WHERE id > 0",
+    "agent-app": telling.APPS,
     "agent": f"""
         SELECT session, name FROM (SELECT DISTINCT session, agent FROM records WHERE agent IS NOT NULL
           UNION SELECT session, agent FROM places WHERE agent IS NOT NULL) JOIN names ON names.id = agent

@@ -21,7 +21,8 @@ _QUARTER_HOUR = 15 * 60 * 1000
 SUMMARY = 0
 _DATES = {"month": "%Y-%m", "day": "%Y-%m-%d"}
 FACETS = (
-    "project", "session", "title", "branch", "model", "tool", "kind", "role", "language", "agent", "is", "month", "day",
+    "project", "session", "title", "branch", "model", "tool", "kind", "role", "language", "agent", "agent-app", "is",
+    "month", "day",
 )  # fmt: skip
 
 
@@ -51,6 +52,8 @@ def facet(search: Search, connection: sqlite3.Connection, unpacker: Unpacker, na
     numbers = [number for number in counts if number]
     if name == "project":
         return _named(counts, telling.projects(connection))
+    if name == "agent-app":
+        return _named(counts, telling.apps(connection))
     if name == "session":
         return _named(counts, telling.ids(connection, numbers))
     headings = telling.headings(connection, unpacker, numbers, telling.summaries_of(connection))
