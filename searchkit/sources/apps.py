@@ -63,6 +63,16 @@ APPS: "Mapping[str, App]" = {
             directory_variable="CLAUDE_PROJECT_DIR",
             call_field="claudecode/toolUseId",
         ),
+        App(
+            name="codex",
+            title="Codex",
+            package="searchkit.sources.codex",
+            home="~/.codex",
+            variable="CODEX_HOME",
+            signs=("sessions", "archived_sessions"),
+            watched=("sessions", "archived_sessions", "history.jsonl"),
+            resume=("codex", "resume"),
+        ),
     )
 }
 # What a session is of about which nothing says so: indexes of before were made from its transcripts alone.
