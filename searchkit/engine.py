@@ -37,7 +37,6 @@ from searchkit.search import channels, respell
 from searchkit.search.pipeline import retrieve
 from searchkit.search.types import Answer, Status
 from searchkit.search.weights import RECIPE, Recipe, trusting
-from searchkit.sources import registry
 from searchkit.system.deadlines import Patience
 from searchkit.types import Behind, Counts, Figures, Finding, Grouping, Retention, Session
 
@@ -98,6 +97,8 @@ class Engine:
         """
         if self.settings.roots:
             return self.settings.roots
+        from searchkit.sources import registry
+
         defaults = registry.default_roots(os.environ)
         remembered = () if registry.is_any_named(os.environ) else layout.remembered_roots(self.settings.index)
         return defaults if set(remembered) <= set(defaults) else remembered
@@ -113,6 +114,7 @@ class Engine:
         """Bring the index up to date with the roots, and with vectors where they are wanted and can be made."""
         from searchkit.backends.local.open import open_to_write
         from searchkit.indexing.ingest import ingest
+        from searchkit.sources import registry
 
         roots = self.roots
         source = registry.open_sources(roots)
@@ -320,6 +322,8 @@ class Engine:
 
     def behind(self) -> Behind:
         """Say how much lies below the roots that has not been read yet; raises where they cannot be looked at."""
+        from searchkit.sources import registry
+
         roots, seen = self.roots, self._open().checkpoints()
         return _LOOKS.call(" and ".join(map(str, roots)), lambda: registry.open_sources(roots).behind(seen))
 
@@ -391,6 +395,8 @@ class Engine:
             self._reader = None
 
     def _survey(self) -> "Survey":
+        from searchkit.sources import registry
+
         roots, seen, moment = self.roots, self._open().checkpoints(), now()
         return _LOOKS.call(" and ".join(map(str, roots)), lambda: registry.open_sources(roots).survey(seen, moment))
 

@@ -25,7 +25,8 @@ def common(command: Command) -> Command:
     return click.option("--index", metavar="DIR", help="Where the index is.")(command)
 
 
-root_option = click.option("--root", "roots", metavar="DIR", multiple=True, help="A directory that holds projects/.")
+_SIGNS = " or ".join(f"{app.signs[0]}/" for app in APPS.values())
+root_option = click.option("--root", "roots", metavar="DIR", multiple=True, help=f"A directory that holds {_SIGNS}.")
 rerank_option = click.option(
     "--rerank",
     "reranker",

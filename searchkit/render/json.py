@@ -79,6 +79,7 @@ def summary(done: "Summary", seconds: float) -> Fields:
         "bytes": done.bytes,
         "records": done.records,
         "gone": done.gone,
+        "apps": dict(done.apps),
         "skipped": dict(done.skipped),
         "left_out": dict(done.left_out),
         "failures": list(done.failures),

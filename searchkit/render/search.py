@@ -15,6 +15,7 @@ from searchkit.render.understood import understood
 from searchkit.render.wrapped import columns, cut
 from searchkit.search.types import Answer, Result, Shown
 from searchkit.search.weights import RECIPE
+from searchkit.sources.apps import app_of_entrypoint
 from searchkit.text.format import NO_DATE, age, count, day, last_part
 from searchkit.text.sanitize import command_line, one_line
 from searchkit.types import Kind, Role
@@ -37,7 +38,6 @@ _SPEAKERS = {
     Kind.PROMPT: "you",
     Kind.HISTORY: "you",
     Kind.COMMAND: "you",
-    Kind.TEXT: "claude",
     Kind.THINKING: "thinking",
     Kind.TOOL_RESULT: "result",
 }
@@ -62,6 +62,8 @@ def speaker(stored: Stored) -> str:
         return _tool(one_line(part.tool or ""))
     if part.kind is Kind.PROMPT and (link.is_sidechain or link.places[0].agent or part.role is not Role.USER):
         return "task"
+    if part.kind is Kind.TEXT:
+        return app_of_entrypoint(link.context.entrypoint).name
     return _SPEAKERS.get(part.kind, part.kind.value)
 
 

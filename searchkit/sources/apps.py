@@ -79,6 +79,12 @@ APPS: "Mapping[str, App]" = {
 DEFAULT = "claude"
 
 
+def app_of_entrypoint(entrypoint: str | None) -> App:
+    """Return the program that wrote a record: all but the default name themselves first in the entrypoint."""
+    name = (entrypoint or "").partition(" ")[0]
+    return APPS.get(name) or APPS[DEFAULT]
+
+
 def current_session(environment: "Mapping[str, str]") -> str:
     """Return the session that a process was started in, as the agent that started it says; empty where none does."""
     names = (name for app in APPS.values() for name in app.session_variables)

@@ -8,6 +8,8 @@ All sources agree on these words:
   come with the type `user`. The types of all other records are the source's own.
 - A file has the kind `session` or `agent` where it is a transcript, `history` where it lists prompts, and any other
   name where it is a document beside them.
+- The entrypoint of a record, which says how the program was used, begins with the name of the program and a blank,
+  unless that is the default one.
 - Facts of a session are called `project`, `branch`, `model`, `version`, `app` and so on; those of an agent `call`,
   `agent-type`, `description`, `parent-agent`.
 """

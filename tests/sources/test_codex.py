@@ -20,6 +20,7 @@ from searchkit.sources.codex.messages import classify, result
 from searchkit.types import Grouping, Kind, Role
 from tests.contract.small import batch
 from tests.rollout import CWD, CodexHome
+from tests.running import Run
 from tests.transcript import Home
 
 SESSION = "0199aaaa-0000-7000-8000-000000000001"
@@ -413,6 +414,77 @@ def test_archived_rollout_moves(codex: CodexHome, index: Index) -> None:
     assert "archived_sessions" in found.best.stored.link.places[0].file
 
 
+def test_records_have_their_times_and_parents(codex: CodexHome) -> None:
+    """A record has the time of its line and hangs below the record before it; a result names its call besides."""
+    rollout = codex.rollout(SESSION)
+    rollout.turn(T1)
+    rollout.prompt("one")
+    call = rollout.call("shell", {"command": ["ls"]})
+    rollout.text("two")
+    rollout.result(call, "three")
+
+    (change,) = registry.open_source("codex", [codex.root]).changes({})
+
+    prompt, called, said, result = change.records
+    assert [None, prompt.uuid, called.uuid, said.uuid] == [one.parent for one in change.records]
+    assert called.uuid == result.source_call
+    lines = [json.loads(line) for line in rollout.path.read_text(encoding="utf-8").splitlines()]
+    assert [_milliseconds(lines[one.line - 1]["timestamp"]) for one in change.records] == [
+        one.time for one in change.records
+    ]
+
+
+def test_append_reads_what_is_new_alone(codex: CodexHome) -> None:
+    """What is appended is read by itself, and hangs below what was read before; a file that was cut is read again."""
+    rollout = codex.rollout(SESSION)
+    rollout.turn(T1)
+    rollout.prompt("one")
+    source = registry.open_source("codex", [codex.root])
+    (before,) = source.changes({})
+    size = rollout.path.stat().st_size
+    rollout.text("two")
+
+    (after,) = source.changes({before.file: before.checkpoint or b""})
+    os.truncate(rollout.path, size // 2)
+    (cut,) = source.changes({after.file: after.checkpoint or b""})
+
+    assert (rollout.path.stat().st_size > 0, after.is_restart, cut.is_restart) == (True, False, True)
+    assert [before.records[-1].uuid] == [one.parent for one in after.records]
+    assert before.bytes_read == size
+
+
+def test_forked_agent_copies_what_it_repeats(codex: CodexHome, index: Index) -> None:
+    """An agent that begins with its parent's turns repeats them as copies; only what follows is its own."""
+    written(codex)
+    forked(codex, AGENT, parent_thread_id=SESSION, forked_from_id=SESSION, thread_source="subagent")
+
+    with index() as engine:
+        (session,) = engine.sessions()
+        (repeated,) = engine.search("tarragon", is_grouped=False).results
+        (own,) = engine.search("hyssop", is_grouped=False).results
+
+    assert (SESSION, 1) == (session.id, session.agents)
+    assert [(SESSION, None), (SESSION, AGENT)] == [
+        (place.session, place.agent) for place in repeated.best.stored.link.places
+    ]
+    assert [(SESSION, AGENT)] == [(place.session, place.agent) for place in own.best.stored.link.places]
+
+
+def test_index_says_what_it_found_of_which_program(
+    codex: CodexHome, home: Home, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A directory of either program may be named; the summary counts files for each."""
+    written(codex)
+    home.session("11111111-1111-4111-8111-111111111111").prompt("hello")
+    monkeypatch.delenv("SEARCHKIT_ROOTS")
+
+    done = run("index", "--root", str(codex.root), "--root", str(home.root))
+    listed = run("sessions", "--agent-app", "codex", "--json").json["sessions"]
+
+    assert "By program: Claude Code 1 file, Codex 2 files." in done.out
+    assert [(SESSION, "codex")] == [(one["session"], one["agent_app"]) for one in listed]
+
+
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
@@ -451,6 +523,10 @@ def test_hostile_values_never_raise(tmp_path_factory: pytest.TempPathFactory, li
     backend.settle()
 
     assert {"history.jsonl", rollout.path.name} == {Path(change.file).name for change in changes}
+
+
+def _milliseconds(stamp: str) -> int:
+    return int(datetime.fromisoformat(stamp).timestamp() * 1000)
 
 
 def _day(time: int | None) -> str:

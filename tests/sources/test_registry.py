@@ -1,5 +1,6 @@
 """Which program a directory is of, and where transcripts are looked for when nobody says."""
 
+import ast
 import sys
 import types
 from collections.abc import Iterator, Sequence
@@ -7,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+import searchkit
 from searchkit import Engine
 from searchkit.errors import UsageError
 from searchkit.sources import apps, registry
@@ -14,6 +16,34 @@ from searchkit.sources.apps import App
 from tests.transcript import Home
 
 SESSION = "11111111-1111-4111-8111-111111111111"
+
+
+# It changes the settings of Claude Code, and nothing else.
+SETTINGS = ("searchkit/cli/commands/keep.py", "searchkit.sources.claude.retention_settings")
+
+
+def test_nothing_else_imports_an_adapter() -> None:
+    """What reads one program's transcripts is imported below `sources` alone; the registry imports it by name."""
+    top = Path(searchkit.__file__).parent
+    packages = tuple(app.package for app in apps.APPS.values())
+    found = [
+        (str(path.relative_to(top.parent)), name)
+        for path in sorted(top.rglob("*.py"))
+        if path.parent.parent.name != "sources"
+        for name in _imported(ast.parse(path.read_text(encoding="utf-8")))
+        if name.startswith(packages)
+    ]
+
+    assert [SETTINGS] == found
+
+
+def _imported(tree: ast.AST) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom):
+            yield node.module or ""
+            yield from (f"{node.module}.{one.name}" for one in node.names if node.module == "searchkit.sources")
+        elif isinstance(node, ast.Import):
+            yield from (one.name for one in node.names)
 
 
 def test_variable_moves_the_directory_of_a_program(tmp_path: Path) -> None:

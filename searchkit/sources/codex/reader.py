@@ -38,6 +38,7 @@ from searchkit.types import (
 
 Fields = dict[str, object]
 
+NAME = "codex"
 # Puts an agent's surroundings behind any that its session's own rollout names.
 AGENT_LINES = 1 << 40
 # Torn lines of a piece, and records of unknown types in it, that are noted one by one; more are only counted.
@@ -96,7 +97,7 @@ class RolloutReader:
         self._last = known.last or None
         self._calls = dict(known.calls)
         cwd, branch, version, entrypoint, model = (*known.context, *(None,) * 5)[:5]
-        self._context = Context(cwd=cwd, branch=branch, version=version, entrypoint=entrypoint, model=model)
+        self._context = Context(cwd=cwd, branch=branch, version=version, entrypoint=entrypoint or NAME, model=model)
         self._total_tokens = known.total_tokens
         self._told: set[tuple[str | None, ...]] = set()
         self._begin()
@@ -224,7 +225,8 @@ class RolloutReader:
             cwd=text(meta.get("cwd")),
             branch=text(git.get("branch")),
             version=text(meta.get("cli_version")),
-            entrypoint=text(meta.get("originator")),
+            # Other programs may start Codex, and give their own names here.
+            entrypoint=f"{NAME} {text(meta.get('originator')) or ''}".rstrip(),
             model=self._context.model,
         )
         self._tell_context(number)

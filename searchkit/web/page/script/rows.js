@@ -59,7 +59,7 @@ function said(row, context) {
 }
 
 function head(row, { reading }) {
-    const who = el("span", { class: "speaker", title: row.model }, speaker(row), row.is_error ? " (failed)" : "");
+    const who = el("span", { class: "speaker", title: row.model }, speaker(row, reading.agent_app), row.is_error ? " (failed)" : "");
     const when = row.timestamp
         ? el("time", { datetime: row.timestamp, title: exact(row.timestamp) }, hour(row.timestamp))
         : null;
