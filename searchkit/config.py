@@ -24,6 +24,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     index: Path
     model: str
     models: Path
+    prices: Mapping[str, object] = {}
 
 
 def resolve(
@@ -35,15 +36,19 @@ def resolve(
     """Decide roots, index directory and model, and where models are kept ready.
 
     The file is `searchkit/config.toml` in the user's configuration directory, with the keys
-    `roots` (a list of paths), `index` (a path) and `model` (a name or a path).
+    `roots` (a list of paths), `index` (a path), `model` (a name or a path) and `prices` (a table for
+    each model, as `prices.configured` reads them).
     """
     file = paths.configured(environment)
     chosen = _roots(roots, environment, file)
+    prices = file.get("prices", {})
     return Settings(
         roots=tuple(Path(paths.absolute(path, environment)) for path in chosen),
         index=Path(paths.index_directory(index, environment, file)),
         model=str(model or environment.get("SEARCHKIT_MODEL") or file.get("model") or ""),
         models=Path(paths.user_directory("data", environment)) / "searchkit-models",
+        # What is no table is refused by who needs prices, not by a search.
+        prices=prices if isinstance(prices, Mapping) else {"": prices},
     )
 
 

@@ -207,7 +207,7 @@ def test_reader_gets_the_vectors_of_the_parts_it_names(index: Path) -> None:
 
 
 def test_reader_sees_vectors_that_are_made_first_or_anew(index: Path) -> None:
-    """A reader that was open before there were any vectors finds them, and again when all are made anew."""
+    """A reader that was open before there were any vectors finds them, and again when all are rebuilt."""
     with closing(EmbeddedBackend(index, is_writable=True)) as writer, closing(EmbeddedBackend(index)) as reader:
         reader.adopt(WORDS)
         found = [near(reader, "word7 and", limit=1)]
@@ -255,7 +255,7 @@ def test_damaged_vectors_are_an_error_that_says_what_to_do(index: Path) -> None:
 
 
 def test_row_of_another_text_is_taken_out(index: Path) -> None:
-    """After the catalog lost its end, a number can mean another text: its vector is made anew."""
+    """After the catalog lost its end, a number can mean another text: its vector is rebuilt."""
     with closing(EmbeddedBackend(index, is_writable=True)) as backend:
         embed(backend)
         with backend._transaction():
@@ -336,7 +336,7 @@ def test_appends_are_joined_and_the_index_outgrown(
 def test_end_of_a_run_leaves_an_index_in_one_piece(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, matrix: NDArray[np.float32]
 ) -> None:
-    """A run that added much makes the index anew at its end; one that added little leaves it as it is."""
+    """A run that added much makes the index again at its end; one that added little leaves it as it is."""
     monkeypatch.setattr(upkeep, "FLAT_ROWS", 100)
     monkeypatch.setattr(upkeep, "APART", 2)
     table = Vectors(tmp_path, "t")

@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 
+from searchkit.backends.prices import LIST, Price
 from searchkit.query.types import Condition, Query
 from searchkit.types import (
     Change,
+    Cost,
     Counts,
     Fact,
     Figures,
@@ -371,7 +373,7 @@ class Backend(Protocol):
         """Count what is kept."""
 
     def figures(
-        self, condition: Condition, groupings: Sequence[Grouping], /
+        self, condition: Condition, groupings: Sequence[Grouping], prices: Mapping[str, Price] = LIST, /
     ) -> Mapping[Grouping, Mapping[str, Figures]]:
         """Return figures by label, such as a day, for each grouping; what has no label is under the empty one.
 
@@ -379,7 +381,12 @@ class Backend(Protocol):
         did. A period holds for what happened in it. Prompts have no model, and only calls have a tool.
         In all there are as many sessions as `sessions` returns, unless a period is given: then it is those in which
         something happened.
+        What sessions cost is what the client counted, on the day on which its run ended; of a session of which it
+        counted nothing, what its records say, and else the price of its tokens, which is an estimate.
         """
+
+    def costs(self, sessions: Sequence[str], prices: Mapping[str, Price] = LIST, /) -> Mapping[str, Cost]:
+        """Return what these sessions cost; one of which nothing is known is left out."""
 
     def responses(self) -> Mapping[str, Usage]:
         """Return what each response cost, by the name its records' links give it."""

@@ -119,7 +119,7 @@ class EmbeddedBackend(Meaning):
             yield Finding(kind="index: words differ", file=place, line=0, detail=detail)
 
     def drop_derived(self) -> None:
-        """Throw the derived stores away; they are made anew from the catalog."""
+        """Throw the derived stores away; they are rebuilt from the catalog."""
         self._drop_words()
         self._drop_vectors()
 
@@ -188,7 +188,7 @@ class EmbeddedBackend(Meaning):
 
     def _follow_words(self, keyword: Keyword, pending: int, on_progress: Callable[[int, int], None]) -> None:
         done = 0
-        # Killed while words are made anew, it goes on where it was, and what is done can be searched.
+        # Killed while words are rebuilt, it goes on where it was, and what is done can be searched.
         while handed := self._hand_over():
             self._commit()
             done += handed
@@ -204,7 +204,7 @@ class EmbeddedBackend(Meaning):
         self._put_words_into_place()
 
     def _begin_words_beside(self) -> None:
-        """Index words anew, while those that are there are still searched."""
+        """Index words again, while those that are there are still searched."""
         self._release_keyword()
         self._keyword_directory = self._directory / layout.NEW_KEYWORD
         self._drop_words()
@@ -349,9 +349,9 @@ class EmbeddedBackend(Meaning):
             keyword.check()
             if keyword.highest() <= self._last_part():
                 return
-            log.warning("the keyword index is ahead of the catalog, and is made anew from it")
+            log.warning("the keyword index is ahead of the catalog, and is rebuilt from it")
         except IndexDamaged as damage:
-            log.warning("%s; it is made anew from the catalog", damage.message)
+            log.warning("%s; it is rebuilt from the catalog", damage.message)
         self._drop_words()
 
     def _open_keyword(self) -> Keyword:

@@ -14,9 +14,11 @@ from searchkit.backends.memory import sessions as listing
 from searchkit.backends.memory.held import DATED, TRANSCRIPTS, File, Sighting, Sightings, link, parts, ranked
 from searchkit.backends.memory.meaning import Meaning
 from searchkit.backends.memory.settle import Key, key
+from searchkit.backends.prices import LIST, Price
 from searchkit.query.types import Condition, Query
 from searchkit.types import (
     Change,
+    Cost,
     Counts,
     Fact,
     Figures,
@@ -238,9 +240,15 @@ class MemoryBackend(conversations.Conversations, Meaning):
         """Count what is kept."""
         return census.counts(self._held())
 
-    def figures(self, condition: Condition, groupings: Sequence[Grouping], /) -> dict[Grouping, dict[str, Figures]]:
+    def figures(
+        self, condition: Condition, groupings: Sequence[Grouping], prices: Mapping[str, Price] = LIST, /
+    ) -> dict[Grouping, dict[str, Figures]]:
         """Return figures by label, such as a day, for each grouping; what has no label is under the empty one."""
-        return figures.figures(self._held(), condition, groupings)
+        return figures.figures(self._held(), condition, groupings, prices)
+
+    def costs(self, sessions: Sequence[str], prices: Mapping[str, Price] = LIST, /) -> dict[str, Cost]:
+        """Return what these sessions cost; one of which nothing is known is left out."""
+        return figures.costs(self._held(), sessions, prices)
 
     def responses(self) -> dict[str, Usage]:
         """Return what each response cost: the most that any record of it says."""

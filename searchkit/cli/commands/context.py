@@ -37,7 +37,7 @@ CURRENT = tuple(name for app in APPS.values() for name in app.session_variables)
     "excluded",
     metavar="ID",
     multiple=True,
-    help="Leave out this session, meant by its id or a beginning.",
+    help="Leave out this session: its id, or the beginning of it.",
     shell_complete=complete_session,
 )
 @click.option("--exclude-current", is_flag=True, help=f"Leave out the session that {' or '.join(CURRENT)} names.")

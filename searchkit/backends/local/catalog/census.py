@@ -30,10 +30,12 @@ def facts(connection: sqlite3.Connection, session: str, wanted: Sequence[str] = 
 
 def responses(connection: sqlite3.Connection) -> dict[str, Usage]:
     """Return what each response cost."""
-    rows = connection.execute("SELECT id, input, output, cache_read, cache_write, cost FROM responses")
+    rows = connection.execute("SELECT id, input, output, cache_read, cache_write, cost, cache_write_1h FROM responses")
     return {
-        response_text(number): Usage(input=sent, output=got, cache_read=read, cache_write=wrote, cost=cost)
-        for number, sent, got, read, wrote, cost in rows
+        response_text(number): Usage(
+            input=sent, output=got, cache_read=read, cache_write=wrote, cost=cost, cache_write_1h=long
+        )
+        for number, sent, got, read, wrote, cost, long in rows
     }
 
 
