@@ -7,6 +7,8 @@ from searchkit.render.document import Code, Command, Diff, Piece, Row
 from searchkit.sources import tools
 from searchkit.types import Part
 
+# What lines of a patch begin with: added, removed, unchanged, and a word about where they are.
+_SIGNS = "+- @"
 # Inputs that say nothing where they have this value.
 _USUAL = {"replace_all": "false"}
 
@@ -16,7 +18,11 @@ def pieces(part: Part) -> list[Piece]:
     values = _values(part)
     found: list[Piece] = []
     told: set[str] = set()
-    if tools.runs_commands(part.tool) and tools.COMMAND in values:
+    if tools.is_patch(part.tool):
+        written = next((name for name in tools.PATCHES if name in values), None)
+        found = list(_patched(values[written] if written else part.text))
+        told = {written} if written else set()
+    elif tools.runs_commands(part.tool) and tools.COMMAND in values:
         found = [Command(text=values[tools.COMMAND], purpose=values.get(tools.PURPOSE, ""))]
         told = {tools.COMMAND, tools.PURPOSE}
     else:
@@ -28,6 +34,14 @@ def pieces(part: Part) -> list[Piece]:
         return [Code(text=part.text)]
     rest = [f"{name}: {value}" for name, value in values.items() if name not in told and _USUAL.get(name) != value]
     return [*found, Code(text="\n".join(rest))] if rest else found
+
+
+def _patched(text: str) -> Iterator[Piece]:
+    """Yield the changes of a patch, file by file."""
+    for path, lines in tools.patch_by_file(text):
+        signed = [line for line in lines if line[:1] in _SIGNS and line.rstrip() not in ("", "@@")]
+        rows = [Row(sign=line[0], text=line[1:].removeprefix("@ ")) for line in signed]
+        yield Diff(path=path, rows=rows)
 
 
 def _values(part: Part) -> dict[str, str]:

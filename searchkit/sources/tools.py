@@ -113,8 +113,9 @@ _MAY_START = frozenset({"skill"})
 # Tools whose results only say that it was done, beside those that change files.
 _ACKNOWLEDGING = frozenset({"todowrite", "update_plan"})
 _MCP = "mcp__"
-_PATCHED = ("*** Update File: ", "*** Add File: ", "*** Delete File: ")
-_MOVED = "*** Move to: "
+_ADDED, _MOVED, _OF_PATCH = "*** Add File: ", "*** Move to: ", "*** "
+_PATCHED = ("*** Update File: ", "*** Delete File: ", _ADDED, _MOVED)
+_MADE = frozenset({_ADDED, _MOVED})
 
 
 # A search asks for hundreds of steps of a few tools.
@@ -135,6 +136,12 @@ def changes_files(name: str | None) -> bool:
     """Say whether a tool edits or writes files."""
     known = find(name)
     return known is not None and known.act in _CHANGING
+
+
+def is_patch(name: str | None) -> bool:
+    """Say whether a tool takes a patch in the format of `apply_patch`."""
+    known = find(name)
+    return known is not None and known.is_patch
 
 
 def runs_commands(name: str | None) -> bool:
@@ -202,8 +209,29 @@ def touched(name: str | None, inputs: Mapping[str, object]) -> Iterator[tuple[st
 def patched(lines: Iterable[str]) -> Iterator[tuple[str, str]]:
     """Yield the files that a patch in the format of `apply_patch` names, with what it does to them."""
     for line in lines:
-        for sign in _PATCHED:
-            if line.startswith(sign) and (path := line.removeprefix(sign).strip()):
-                yield path, (Act.WRITE if sign == _PATCHED[1] else Act.EDIT).value
-        if line.startswith(_MOVED) and (path := line.removeprefix(_MOVED).strip()):
-            yield path, Act.WRITE.value
+        sign, path = _named_in_patch(line)
+        if path:
+            yield path, (Act.WRITE if sign in _MADE else Act.EDIT).value
+
+
+def patch_by_file(text: str) -> Iterator[tuple[str, list[str]]]:
+    """Yield the files of a patch in the format of `apply_patch`, each with the lines that tell of its change."""
+    path, lines = "", list[str]()
+    for line in text.splitlines():
+        sign, named = _named_in_patch(line)
+        if sign and sign != _MOVED:
+            if path:
+                yield path, lines
+            path, lines = named, []
+        elif path and not line.startswith(_OF_PATCH):
+            lines.append(line)
+        elif path and sign == _MOVED:
+            lines.append(f"@@ moved to {named}")
+    if path:
+        yield path, lines
+
+
+def _named_in_patch(line: str) -> tuple[str, str]:
+    """Return what a line of a patch says of a file, and the file; both are empty where it names none."""
+    sign = next((sign for sign in _PATCHED if line.startswith(sign)), "")
+    return sign, line.removeprefix(sign).strip() if sign else ""

@@ -14,6 +14,7 @@ from searchkit.backends.base import Backend
 from searchkit.backends.fingerprint import digest
 from searchkit.backends.memory import MemoryBackend
 from searchkit.sources import jsonl
+from searchkit.sources.apps import APPS
 from searchkit.sources.base import Source
 from searchkit.sources.registry import open_source
 from searchkit.types import Behind
@@ -101,6 +102,11 @@ def of_codex(root: Path) -> Furnished:
 
 
 FURNISHED = {"claude": of_claude, "codex": of_codex}
+
+
+def test_every_source_is_tried() -> None:
+    """No program is left out above."""
+    assert set(APPS) == set(FURNISHED)
 
 
 def test_what_was_read_is_not_new(home: Furnished) -> None:

@@ -109,3 +109,19 @@ def test_replacements_of_other_agents_are_shown_as_changes() -> None:
 
     assert isinstance(piece, Diff)
     assert ("a.py", [("-", "one"), ("+", "two")]) == (piece.path, [(row.sign, row.text) for row in piece.rows])
+
+
+def test_patch_is_shown_as_changes_of_its_files() -> None:
+    """A call that takes a patch reads as the change of each file."""
+    text = (
+        "*** Begin Patch\n*** Update File: a.py\n*** Move to: b.py\n@@ def f():\n one\n-two\n@@\n+three\n"
+        "*** Add File: c.py\n+four\n*** End Patch\n"
+    )
+    block = Block(number=0, kind=Kind.TOOL_CALL, role=Role.ASSISTANT, text=text, tool="apply_patch")
+    (part,) = split(Record(uuid="u", type="assistant", line=1, blocks=[block]))
+
+    diffs = [piece for piece in calls.pieces(part) if isinstance(piece, Diff)]
+    found = [(diff.path, [(row.sign, row.text) for row in diff.rows]) for diff in diffs]
+
+    moved = [("@", "moved to b.py"), ("@", "def f():"), (" ", "one"), ("-", "two"), ("+", "three")]
+    assert [("a.py", moved), ("c.py", [("+", "four")])] == found
