@@ -39,7 +39,7 @@ def pieces(part: Part) -> list[Piece]:
 def _patched(text: str) -> Iterator[Piece]:
     """Yield the changes of a patch, file by file."""
     for path, lines in tools.patch_by_file(text):
-        signed = [line for line in lines if line[:1] in _SIGNS and line.rstrip() not in ("", "@@")]
+        signed = [line for line in lines if line and line[0] in _SIGNS and line.rstrip() != "@@"]
         rows = [Row(sign=line[0], text=line[1:].removeprefix("@ ")) for line in signed]
         yield Diff(path=path, rows=rows)
 
