@@ -8,12 +8,15 @@ from typing import Any
 
 import click
 import pytest
+from msgspec import to_builtins
 
 from searchkit import Engine
-from searchkit.render import answer_json, search
-from searchkit.render.excerpt import marked
-from searchkit.render.wrapped import columns, cut, wrapped
+from searchkit.render import search
+from searchkit.render.lines import columns, cut, wrapped
+from searchkit.render.search import marked
+from searchkit.render.wire import search as wire
 from searchkit.search.types import Passage
+from searchkit.search.weights import without
 from tests.answers import OTHER, SESSION
 from tests.probe import searched
 from tests.running import Run
@@ -75,6 +78,14 @@ def test_answer_looks_as_it_should(engine: Engine, width: int) -> None:
     assert (DATA / f"answer-{width}.txt").read_text(encoding="utf-8") == "\n".join(lines) + "\n"
 
 
+def test_explanation_is_that_of_the_weights_in_use(engine: Engine) -> None:
+    """A trial with other weights is not explained by those that everybody else has."""
+    with Engine(engine.settings.index, recipe=without(["coverage"])) as trial:
+        usual, other = ("\n".join(shown(one, "lamp door", 200, is_explained=True)) for one in (engine, trial))
+
+    assert ("covered" in usual, "covered" in other) == (True, False)
+
+
 @pytest.mark.parametrize("width", [30, 41, 80, 99, 120])
 @pytest.mark.parametrize("words", ["lamp", "lamp door", '"the lamp"', "lamp OR 灯", "点滅", "/l.*p/"])
 def test_every_line_fits(engine: Engine, words: str, width: int) -> None:
@@ -129,12 +140,12 @@ TURN = {"uuid", "role", "kind", "tool", "timestamp", "text", "hit"}
 
 def test_fields_for_programs(engine: Engine) -> None:
     """The fields are those that were promised, and no others without notice."""
-    told = answer_json.answer(engine.search("lamp kind:text,thinking,call", facets=("kind",)), "keyword")
+    told = to_builtins(wire.answer(engine.search("lamp kind:text,thinking,call", facets=("kind",)), "keyword"))
     results = told["results"]
 
     assert isinstance(results, list)
     assert ANSWER | MORE | {"facets"} == set(told)
-    assert ANSWER | MORE == set(answer_json.answer(engine.search("lamp")))
+    assert ANSWER | MORE == set(to_builtins(wire.answer(engine.search("lamp"))))
     assert {"text": "lamp kind:text,thinking,call", "mode": "keyword"} | {
         "filters": {"kind": ["text", "thinking", "tool_call"]}
     } == told["query"]
@@ -152,7 +163,7 @@ def test_fields_for_programs(engine: Engine) -> None:
 
 def test_values_for_programs(engine: Engine) -> None:
     """A result carries where it is, when it was, and how to go on."""
-    (result,) = answer_json.results(engine.search("capacitor").results)
+    (result,) = to_builtins(wire.results(engine.search("capacitor").results))
 
     expected: dict[str, object] = {
         "session": SESSION,
@@ -171,7 +182,7 @@ def test_long_turns_are_cut_unless_all_is_wanted(tmp_path: Path) -> None:
     """A thread shows some hundred characters of each part and says how many it left out; or all."""
     with searched(tmp_path, lambda home: home.session(SESSION).prompt("lamp " + "x" * 5_000)) as opened:
         found = opened.search("lamp")
-        answers: list[Any] = [answer_json.answer(found, is_full=is_full)["results"] for is_full in (False, True)]
+        answers: list[Any] = [to_builtins(wire.answer(found, is_full=is_full).results) for is_full in (False, True)]
 
     (short,), (full,) = (results[0]["thread"] for results in answers)
     assert (600, 4_405) == (len(short["text"]), short["cut"])

@@ -49,7 +49,7 @@ def answers(index: Path) -> dict[str, object]:
     """Return what an index answers to everything that is asked here."""
     with Engine(index) as engine:
         return {
-            "found": {word: sorted(map(_told, engine.search(word, is_grouped=False).results)) for word in WORDS},
+            "found": {word: sorted(map(_told, engine.search(word, group="none").results)) for word in WORDS},
             "sessions": [(one.id, one.title, one.project, one.app) for one in engine.sessions()],
             "shown": [
                 [part.part.text for part in engine.ask(lambda backend, id=id: list(backend.session_parts(id)))]  # type: ignore[misc]

@@ -1,20 +1,22 @@
-"""What could have been meant by a filter that nothing in the index answers to."""
+"""What to suggest for a word or the value of a filter that nothing in the index has."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 
 import msgspec
 
 from searchkit.query.filter_matching import holds
+from searchkit.query.filters import BY_NAME, Value
 from searchkit.query.types import Condition
+from searchkit.text.sanitize import one_line
 
-# Filters with so many different values that the most frequent say nothing.
-_MANY = ("session", "file", "title")
 # How many values are named, and how alike they must be: difflib's own measure and its usual bound.
 MOST_NEAREST = 5
 # Values that nothing has and that are told; of a text that was pasted, nobody reads more.
 MOST_UNKNOWN = 20
 LIKENESS = 0.6
+# Of a word that was pasted.
+MAX_CHARACTERS = 200
 
 
 class Unknown(msgspec.Struct, frozen=True, kw_only=True):
@@ -31,6 +33,12 @@ def unknown(condition: Condition, values: Callable[[str], Sequence[str]]) -> Ite
     return islice(_unknown(condition, values), MOST_UNKNOWN)
 
 
+def respelled(words: Mapping[str, str]) -> Iterator[str]:
+    """Name the words that nothing holds, and what was looked for instead."""
+    for word, instead in words.items():
+        yield f"Nothing holds {one_line(word)[:MAX_CHARACTERS]!r}; showing {one_line(instead)!r}."
+
+
 def _unknown(condition: Condition, values: Callable[[str], Sequence[str]]) -> Iterator[Unknown]:
     for filter in dict.fromkeys(condition.filters):
         if filter.is_excluded:
@@ -38,8 +46,10 @@ def _unknown(condition: Condition, values: Callable[[str], Sequence[str]]) -> It
         there = values(filter.name)
         for wanted in filter.values:
             if not any(holds(filter.name, value, wanted) for value in there):
-                near = _near(wanted, there)
-                frequent = [] if filter.name in _MANY else there[:MOST_NEAREST]
+                spec = BY_NAME[filter.name]
+                # No number is spelt like a comparison.
+                near = [] if spec.value is Value.NUMBER else _near(wanted, there)
+                frequent = [] if spec.many else there[:MOST_NEAREST]
                 yield Unknown(name=filter.name, value=wanted, nearest=near or frequent, are_near=bool(near))
 
 

@@ -101,7 +101,7 @@ def test_planted_word_is_found_as_what_it_is(
     written(codex)
 
     with index() as engine:
-        found = engine.search(word, is_grouped=False).results
+        found = engine.search(word, group="none").results
 
     parts = [(one.best.stored.part.kind, one.best.stored.part.role, one.best.stored.part.tool) for one in found]
     homes = [one.best.stored.link.places[0].session for one in found]
@@ -142,7 +142,7 @@ def test_failed_result_leads_to_its_fix(codex: CodexHome, index: Index) -> None:
         (failed,) = engine.search("fennel").results
         shown = engine.show(failed.best.stored.part.uuid)
         outline = engine.outline(SESSION)
-        errors = engine.search("is:error", is_grouped=False).results
+        errors = engine.search("is:error", group="none").results
 
     assert ["kiln broke: fennel"] == [one.best.stored.part.text for one in errors]
     assert [("src/glaze.py", "edit")] == [(touch.path, touch.action) for touch in outline.files]
@@ -155,7 +155,7 @@ def test_conversation_is_in_the_order_of_its_lines(codex: CodexHome, index: Inde
     written(codex)
 
     with index() as engine:
-        (first,) = engine.search("juniper", is_grouped=False).results
+        (first,) = engine.search("juniper", group="none").results
         shown = engine.show(first.best.stored.part.uuid, before=9, after=9, is_full=True)
 
     said = [entry.stored.part for entry in shown.entries if isinstance(entry, Said)]
@@ -176,7 +176,7 @@ def test_parallel_calls_have_their_results(codex: CodexHome, index: Index) -> No
     rollout.text("seen")
 
     with index() as engine:
-        (asked,) = engine.search("look", is_grouped=False).results
+        (asked,) = engine.search("look", group="none").results
         shown = engine.show(asked.best.stored.part.uuid, is_full=True)
 
     texts = [entry.stored.part.text for entry in shown.entries if isinstance(entry, Said)]
@@ -202,8 +202,8 @@ def test_fork_copies_what_it_repeats(codex: CodexHome, index: Index) -> None:
     forked(codex)
 
     with index() as engine:
-        (repeated,) = engine.search("tarragon", is_grouped=False).results
-        (own,) = engine.search("hyssop", is_grouped=False).results
+        (repeated,) = engine.search("tarragon", group="none").results
+        (own,) = engine.search("hyssop", group="none").results
         shown = engine.show(own.best.stored.part.uuid, before=9, after=9)
         total = engine.figures()[Grouping.TOTAL][""]
         found = {one.id: one for one in engine.sessions()}
@@ -236,7 +236,7 @@ def test_fork_that_is_read_first_ends_the_same(codex: CodexHome, tmp_path: Path)
                 hidden.rename(parent)
                 engine.close()
                 engine.index()
-            found = engine.search("glaze OR tarragon OR fennel", is_grouped=False, order="oldest").results
+            found = engine.search("glaze OR tarragon OR fennel", group="none", sort="oldest").results
             told.append([(one.best.stored.id, one.best.stored.link.places) for one in found])
 
     assert told[0] == told[1]
@@ -258,7 +258,7 @@ def test_agent_is_told_below_the_call_that_started_it(codex: CodexHome, index: I
 
     with index() as engine:
         (session,) = engine.sessions()
-        (said,) = engine.search("comfrey", is_grouped=False).results
+        (said,) = engine.search("comfrey", group="none").results
         thread = engine.thread(said.best.stored.part.uuid)
         by_type = engine.search("comfrey agent:explorer").results
 
@@ -279,7 +279,7 @@ def test_compaction_is_a_summary(codex: CodexHome, index: Index) -> None:
     rollout.text("going on")
 
     with index() as engine:
-        (found,) = engine.search("chervil", is_grouped=False).results
+        (found,) = engine.search("chervil", group="none").results
         shown = engine.show(found.best.stored.part.uuid, before=5, after=5)
 
     assert (Kind.SUMMARY, True) == (found.best.stored.part.kind, found.best.stored.link.is_boundary)
@@ -293,8 +293,8 @@ def test_session_is_resumed_by_its_program(codex: CodexHome, index: Index, home:
 
     with index(codex.root, home.root) as engine:
         commands = {session.app: command(session) for session in engine.sessions()}
-        only = engine.search("agent-app:codex", is_grouped=False).total
-        others = engine.search("-agent-app:codex", is_grouped=False).total
+        only = engine.search("agent-app:codex", group="none").total
+        others = engine.search("-agent-app:codex", group="none").total
 
     assert f"cd {CWD} && codex resume {SESSION}" == commands["codex"]
     assert (commands["claude"] or "").endswith("claude --resume 11111111-1111-4111-8111-111111111111")
@@ -390,7 +390,7 @@ def test_rollouts_of_old_versions_are_read(codex: CodexHome, index: Index) -> No
         rollout.raw((json.dumps(line) + "\n").encode())
 
     with index() as engine:
-        found = engine.search("sorrel OR woodruff", is_grouped=False).results
+        found = engine.search("sorrel OR woodruff", group="none").results
         (session,) = engine.sessions()
 
     assert {Kind.PROMPT, Kind.TOOL_RESULT} == {one.best.stored.part.kind for one in found}
@@ -460,8 +460,8 @@ def test_forked_agent_copies_what_it_repeats(codex: CodexHome, index: Index) -> 
 
     with index() as engine:
         (session,) = engine.sessions()
-        (repeated,) = engine.search("tarragon", is_grouped=False).results
-        (own,) = engine.search("hyssop", is_grouped=False).results
+        (repeated,) = engine.search("tarragon", group="none").results
+        (own,) = engine.search("hyssop", group="none").results
 
     assert (SESSION, 1) == (session.id, session.agents)
     assert [(SESSION, None), (SESSION, AGENT)] == [

@@ -6,9 +6,9 @@ import pytest
 
 from searchkit import Engine
 from searchkit.mcp.caller import Caller
-from searchkit.mcp.tools import call
-from searchkit.render import calls
+from searchkit.mcp.tools.registry import call
 from searchkit.render.document import Diff
+from searchkit.render.messages import call_pieces
 from searchkit.sources import tools
 from searchkit.sources.parts import split
 from searchkit.types import Block, Field, Kind, Record, Role
@@ -105,7 +105,7 @@ def test_replacements_of_other_agents_are_shown_as_changes() -> None:
     )
     (part,) = split(Record(uuid="u", type="assistant", line=1, blocks=[block]))
 
-    (piece,) = calls.pieces(part)
+    (piece,) = call_pieces(part)
 
     assert isinstance(piece, Diff)
     assert ("a.py", [("-", "one"), ("+", "two")]) == (piece.path, [(row.sign, row.text) for row in piece.rows])
@@ -120,7 +120,7 @@ def test_patch_is_shown_as_changes_of_its_files() -> None:
     block = Block(number=0, kind=Kind.TOOL_CALL, role=Role.ASSISTANT, text=text, tool="apply_patch")
     (part,) = split(Record(uuid="u", type="assistant", line=1, blocks=[block]))
 
-    diffs = [piece for piece in calls.pieces(part) if isinstance(piece, Diff)]
+    diffs = [piece for piece in call_pieces(part) if isinstance(piece, Diff)]
     found = [(diff.path, [(row.sign, row.text) for row in diff.rows]) for diff in diffs]
 
     moved = [("@", "moved to b.py"), ("@", "def f():"), (" ", "one"), ("-", "two"), ("+", "three")]

@@ -8,6 +8,7 @@ from searchkit.backends.memory.census import Held, Span, is_gone
 from searchkit.backends.memory.held import File
 from searchkit.backends.titles import MOST_TYPED, title_from
 from searchkit.query.filter_matching import is_met, is_time_met
+from searchkit.query.filters import BY_NAME
 from searchkit.query.types import Condition
 from searchkit.sources.apps import DEFAULT
 from searchkit.types import Fact, Kind, Session
@@ -30,16 +31,16 @@ def session(held: Held, name: str, span: Span) -> Session:
     files = [file for file in held.files if file.session == name and not _is_warmup(held, file)]
     return Session(
         id=name,
-        project=_latest(told, "project"),
+        project=latest(told, "project"),
         title=_title(held, told, at_home),
-        branch=_latest(told, "branch"),
+        branch=latest(told, "branch"),
         started=span.started,
         ended=span.ended,
         records=len(at_home),
         prompts=sum(item.part.kind is Kind.PROMPT and item.repeats is None for item in own),
         agents=len({file.origin.agent for file in files if file.origin.kind == "agent" and file.origin.agent}),
         is_gone=is_gone(held, name),
-        app=_latest(told, "app") or DEFAULT,
+        app=latest(told, "app") or DEFAULT,
     )
 
 
@@ -66,11 +67,9 @@ def _is_meant(held: Held, condition: Condition, name: str, span: Span) -> bool:
 
 def values_of(held: Held, asked: str, name: str | None) -> Iterator[str]:
     """Yield what a session has of what a filter asks for; None is where there is no session."""
-    if asked == "agent-app":
-        yield _latest((fact for fact in held.facts if fact.session == name), "app") or DEFAULT
-        return
-    facts = {"agent": ("agent-type",), "file": ("tracked",), "title": TITLES}.get(asked, (asked,))
-    yield from (fact.value for fact in held.facts if fact.session == name and fact.name in facts)
+    facts = TITLES if asked == "title" else (BY_NAME[asked].fact,)
+    told = [fact.value for fact in held.facts if fact.session == name and fact.name in facts]
+    yield from told or filter(None, [BY_NAME[asked].absent])
     if asked in ("session", "title"):
         if name is not None:
             yield from filter(None, [name if asked == "session" else session(held, name, held.spans[name]).title])
@@ -106,17 +105,18 @@ def _title(held: Held, told: list[Fact], at_home: list[Holding]) -> str | None:
     uuids = {holding.link.uuid for holding in at_home}
     named = [fact for fact in held.facts if fact.leaf in uuids]
     return (
-        _latest(told, "custom-title")
-        or _latest(told, "ai-title")
-        or _latest(named, "summary")
-        or _latest(told, "summary")
-        or _latest(told, "index-title")
-        or _latest(told, "index-summary")
+        latest(told, "custom-title")
+        or latest(told, "ai-title")
+        or latest(named, "summary")
+        or latest(told, "summary")
+        or latest(told, "index-title")
+        or latest(told, "index-summary")
         or title_from(_typed(at_home))
     )
 
 
-def _latest(facts: Iterable[Fact], name: str) -> str | None:
+def latest(facts: Iterable[Fact], name: str) -> str | None:
+    """Return a fact of the last line, of several there the first by value."""
     found = sorted((-fact.line, fact.value) for fact in facts if fact.name == name)
     return found[0][1] if found else None
 

@@ -11,7 +11,7 @@ from searchkit.cli.progress import Bar
 from searchkit.engine import Engine
 from searchkit.errors import SourceError
 from searchkit.indexing.ingest import Summary
-from searchkit.render import health, json, terminal
+from searchkit.render import health, terminal
 from searchkit.sources.base import DEMO
 from searchkit.sources.registry import app_of
 from searchkit.system.malloc import give_back
@@ -87,7 +87,9 @@ def _watch(engine: Engine, as_json: bool, with_vectors: bool) -> int:
 
 def _show_summary(done: Summary, seconds: float, as_json: bool) -> None:
     if as_json:
-        print_json(json.summary(done, seconds))
+        from searchkit.render.wire.health import summary_of
+
+        print_json(summary_of(done, seconds))
     else:
         print_lines(terminal.summary(done, seconds))
     if done.without_meaning:
