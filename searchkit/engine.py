@@ -4,6 +4,8 @@ A search is over in less time than it takes to import what reads transcripts and
 index, so methods that need those import them.
 """
 
+import os
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -46,7 +48,7 @@ if TYPE_CHECKING:
     from searchkit.conversation.types import Conversation, Outline, Thread
     from searchkit.embed.base import Embedder
     from searchkit.indexing.ingest import Progress, Summary
-    from searchkit.sources.claude.source import Survey
+    from searchkit.sources.base import Survey
 
 
 T = TypeVar("T")
@@ -90,9 +92,17 @@ class Engine:
 
     @property
     def roots(self) -> tuple[Path, ...]:
-        """What is read: the roots that were chosen, else those the index was made from, else the default."""
-        remembered = () if self.settings.are_roots_chosen else layout.remembered_roots(self.settings.index)
-        return remembered or self.settings.roots
+        """What is read: the roots that were chosen, else those the index was made from, else the defaults.
+
+        An index that was made from the defaults follows them: a program that is new is found.
+        """
+        if self.settings.roots:
+            return self.settings.roots
+        from searchkit.sources import registry
+
+        defaults = registry.default_roots(os.environ)
+        remembered = () if registry.is_any_named(os.environ) else layout.remembered_roots(self.settings.index)
+        return defaults if set(remembered) <= set(defaults) else remembered
 
     def index(
         self,
@@ -103,23 +113,25 @@ class Engine:
         with_vectors: bool = False,
     ) -> "Summary":
         """Bring the index up to date with the roots, and with vectors where they are wanted and can be made."""
-        from searchkit.backends.local.catalog.store import READ_BY
         from searchkit.backends.local.open import open_to_write
         from searchkit.indexing.ingest import ingest
-        from searchkit.sources.claude import ClaudeSource
+        from searchkit.sources import registry
 
         roots = self.roots
-        source = ClaudeSource(roots)
+        source = registry.open_sources(roots)
         with open_to_write(self.settings.index, wait, on_wait, is_rebuild) as backend:
             backend.remember("roots", [str(root) for root in roots])
-            backend.revise(source.reading)
+            for reading in source.readings:
+                backend.revise(reading)
             summary = ingest(source, backend, on_progress, is_rebuild)
             if with_vectors:
                 summary = self._with_vectors(backend, summary, on_progress)
             backend.finish_rebuild()
             if is_rebuild:
-                backend.remember(READ_BY, source.reading.version)
-            return replace(summary, is_outdated=backend.setting(READ_BY) != source.reading.version)
+                for reading in source.readings:
+                    backend.remember(reading.key, reading.version)
+            is_outdated = any(backend.setting(reading.key) != reading.version for reading in source.readings)
+            return replace(summary, is_outdated=is_outdated)
 
     def embed(self, is_enough: Callable[[], bool], wait: bool = True) -> bool:
         """Make vectors that are missing until it is enough; say whether some are missing still.
@@ -330,10 +342,10 @@ class Engine:
 
     def behind(self) -> Behind:
         """Say how much lies below the roots that has not been read yet; raises where they cannot be looked at."""
-        from searchkit.sources.claude import ClaudeSource
+        from searchkit.sources import registry
 
         roots, seen = self.roots, self._open().checkpoints()
-        return _LOOKS.call(" and ".join(map(str, roots)), lambda: ClaudeSource(roots).behind(seen))
+        return _LOOKS.call(" and ".join(map(str, roots)), lambda: registry.open_sources(roots).behind(seen))
 
     def retention(self) -> Retention:
         """Say what Claude Code will delete and when; raises where the roots cannot be looked at."""
@@ -403,10 +415,10 @@ class Engine:
             self._reader = None
 
     def _survey(self) -> "Survey":
-        from searchkit.sources.claude import ClaudeSource, retention_settings
+        from searchkit.sources import registry
 
-        roots, seen, now = self.roots, self._open().checkpoints(), retention_settings.now()
-        return _LOOKS.call(" and ".join(map(str, roots)), lambda: ClaudeSource(roots).survey(seen, now))
+        roots, seen, moment = self.roots, self._open().checkpoints(), now()
+        return _LOOKS.call(" and ".join(map(str, roots)), lambda: registry.open_sources(roots).survey(seen, moment))
 
     def _with_vectors(
         self, backend: EmbeddedBackend, summary: "Summary", on_progress: "Callable[[Progress], None] | None"
@@ -459,6 +471,11 @@ class Engine:
         with open_to_write(self.settings.index, wait) as backend:
             backend.settle()
             backend.follow()
+
+
+def now() -> int:
+    """Return the present moment in milliseconds."""
+    return int(time.time() * 1000)
 
 
 def _is_directory(path: str) -> bool:

@@ -58,7 +58,7 @@ def answers(index: Path) -> dict[str, object]:
     with Engine(index) as engine:
         return {
             "found": {word: sorted(map(_told, engine.search(word, group="none").results)) for word in WORDS},
-            "sessions": [(one.id, one.title, one.project) for one in engine.sessions()],
+            "sessions": [(one.id, one.title, one.project, one.app) for one in engine.sessions()],
             "shown": [
                 [part.part.text for part in engine.ask(lambda backend, id=id: list(backend.session_parts(id)))]  # type: ignore[misc]
                 for id in (FIRST, SECOND, FORKED)
@@ -77,6 +77,7 @@ def test_older_index_answers_as_one_of_today(old: Path, today: Path) -> None:
     assert answers(today) == answers(old)
     with Engine(old) as engine:
         assert [] == [one for one in engine.findings(is_deep=True) if one.kind.startswith("index:")]
+        assert ["claude"] == engine.values("agent-app")
     assert not (old / layout.ASIDE / layout.MIGRATING).exists()
     manifest = layout.read_manifest(old)
     assert manifest is not None

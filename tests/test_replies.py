@@ -10,11 +10,11 @@ import pytest
 
 from searchkit import Engine
 from searchkit.backends.local import EmbeddedBackend
-from searchkit.query import own_output
 from searchkit.query.parse import understand
 from searchkit.search import semantic
 from searchkit.search.ranking import rank
 from searchkit.search.weights import RECIPE, Recipe, without
+from searchkit.sources import own_output
 from tests.transcript import Home
 
 SESSION = "11111111-1111-4111-8111-111111111111"

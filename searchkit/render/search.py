@@ -13,6 +13,7 @@ from searchkit.query.types import Clause, Match, Query, Term
 from searchkit.render.lines import RESET, bars, columns, cut, fitting, padded, wrapped
 from searchkit.render.no_results import missing, unfinished
 from searchkit.search.types import Answer, Passage, Result, Shown
+from searchkit.sources.apps import app_of_entrypoint
 from searchkit.text.format import NO_DATE, age, count, day, last_part, stamp
 from searchkit.text.sanitize import command_line, one_line, safe
 from searchkit.types import Kind, Role
@@ -35,7 +36,6 @@ _SPEAKERS = {
     Kind.PROMPT: "you",
     Kind.HISTORY: "you",
     Kind.COMMAND: "you",
-    Kind.TEXT: "claude",
     Kind.THINKING: "thinking",
     Kind.TOOL_RESULT: "result",
 }
@@ -60,6 +60,8 @@ def speaker(stored: Stored) -> str:
         return _tool(one_line(part.tool or ""))
     if part.kind is Kind.PROMPT and (link.is_sidechain or link.places[0].agent or part.role is not Role.USER):
         return "task"
+    if part.kind is Kind.TEXT:
+        return app_of_entrypoint(link.context.entrypoint).name
     return _SPEAKERS.get(part.kind, part.kind.value)
 
 

@@ -8,11 +8,11 @@ from msgspec.structs import replace
 
 from searchkit.backends.base import Backend, Found, Hit, Order, Step, Stored
 from searchkit.conversation import turns as window
-from searchkit.query import own_output
 from searchkit.query.types import Condition, Group, Query
 from searchkit.search import ranking, rerank, semantic, snippets
 from searchkit.search.types import Answer, Ranked, Result, SearchOptions, Shown
 from searchkit.search.weights import RECIPE, Recipe
+from searchkit.sources import own_output
 from searchkit.types import Kind
 
 if TYPE_CHECKING:

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from searchkit.backends.base import Backend, Hit, Near, Vector
-from searchkit.query import own_output
 from searchkit.query.types import Match, Query
 from searchkit.search.ranking import Meant, as_found, fuse
 from searchkit.search.replies import replies
 from searchkit.search.types import Ranked
 from searchkit.search.weights import RECIPE, Recipe
+from searchkit.sources import own_output
 from searchkit.text.language import is_in_english, word_count
 from searchkit.types import Kind
 

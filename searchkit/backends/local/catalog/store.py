@@ -146,14 +146,16 @@ class Catalog:
 
         It is done once for each version; a new index has nothing to correct.
         """
-        if not self.checkpoints():
-            self.remember(READ_BY, reading.version)
-        elif reading.version not in (self.setting(READ_BY), self.setting(_REVISED_BY)):
+        known, revised_by = self.setting(reading.key), f"{_REVISED_BY}{reading.key.removeprefix(READ_BY)}"
+        # An index that was never told of a source but the first has nothing of it.
+        if not self.checkpoints() or (known is None and reading.key != READ_BY):
+            self.remember(reading.key, reading.version)
+        elif reading.version not in (known, self.setting(revised_by)):
             from searchkit.backends.local.catalog.revise import revise
 
             with self._transaction():
                 revise(self._connection, reading)
-            self.remember(_REVISED_BY, reading.version)
+            self.remember(revised_by, reading.version)
 
     def settle(self) -> None:
         """Decide, for the sessions written to, which parts only repeat others."""

@@ -53,7 +53,7 @@ def facet(search: Search, connection: sqlite3.Connection, unpacker: Unpacker, na
     if name == "title":
         headings = telling.headings(connection, unpacker, numbers, telling.summaries_of(connection))
         return _named(counts, {number: heading.title or "" for number, heading in headings.items()})
-    return _named(counts, telling.latest(connection, spec.fact))
+    return _named(counts, telling.latest(connection, spec.fact), spec.absent)
 
 
 def _counts(search: Search, field: str) -> dict[int, int]:
@@ -63,10 +63,10 @@ def _counts(search: Search, field: str) -> dict[int, int]:
     return {int(bucket["key"]): int(bucket["doc_count"]) for bucket in buckets}
 
 
-def _named(counts: Mapping[int, int], names: Mapping[int, str]) -> dict[str, int]:
+def _named(counts: Mapping[int, int], names: Mapping[int, str], absent: str = "") -> dict[str, int]:
     total: Counter[str] = Counter()
     for number, count in counts.items():
-        total[names.get(number, "")] += count
+        total[names.get(number, absent)] += count
     return {name: count for name, count in sorted(total.items(), key=lambda item: (-item[1], item[0])) if name}
 
 
