@@ -151,7 +151,7 @@ def test_fields_for_programs(engine: Engine) -> None:
     } == told["query"]
     assert {"parts": 10, "embedded": 0, "behind": 0} == told["coverage"]
     for rank, result in enumerate(results, 1):
-        assert SHOWN | RESULT | {"others", "resume"} == set(result)
+        assert SHOWN | RESULT | {"others", "answer", "resume"} == set(result)
         assert rank == result["rank"]
         assert result["part"].startswith(result["uuid"] + "#")
         assert {"keyword"} == set(result["channels"])

@@ -1,6 +1,7 @@
 """What is shown of a conversation: turns around a hit, the steps between folded, the hit and the outcome in full."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import dropwhile, takewhile
 
 from searchkit.backends.base import Backend, Node, Step, Stored
 from searchkit.conversation.types import Break, Entry, Folded, Reason, Said
@@ -10,12 +11,22 @@ from searchkit.types import Kind
 ASIDE = frozenset({Kind.TITLE, Kind.SYSTEM, Kind.ATTACHMENT, Kind.HISTORY, Kind.TODO})
 
 
-def nearby(backend: Backend, keys: Sequence[int], turns: int) -> dict[int, list[Step | Folded]]:
-    """Return what to show around each hit: its turn and, with more turns, those before and after it."""
-    if not turns:
-        return {}
-    found = backend.turns(keys, turns - 1, turns - 1)
-    return {key: shown(found.get(key, ()), {key}) for key in keys}
+# Texts of a turn, the last ones, that may answer what was found in it.
+MAX_REPLIES = 8
+
+
+def nearby(backend: Backend, keys: Sequence[int], turns: int) -> Mapping[int, Sequence[Step]]:
+    """Return the steps around each hit: its turn and, with more turns, those before and after it."""
+    return backend.turns(keys, turns - 1, turns - 1) if turns else {}
+
+
+def replies(steps: Sequence[Step], hit: int) -> list[int]:
+    """Return the keys of the texts that follow a hit in its turn; a text that was found needs none."""
+    behind = list(dropwhile(lambda step: step.key != hit, steps))
+    if not behind or behind[0].kind is Kind.TEXT:
+        return []
+    turn = takewhile(lambda step: not step.is_typed, behind[1:])
+    return [step.key for step in turn if step.kind is Kind.TEXT][-MAX_REPLIES:]
 
 
 def shown(steps: Sequence[Step], hits: Collection[int]) -> list[Step | Folded]:

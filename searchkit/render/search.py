@@ -1,6 +1,6 @@
 """Answers to a search as people see them: how the question was understood, results, passages, facets."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import takewhile
 
 import click
@@ -12,7 +12,8 @@ from searchkit.query.parse import filters
 from searchkit.query.types import Clause, Match, Query, Term
 from searchkit.render.lines import RESET, bars, columns, cut, fitting, padded, wrapped
 from searchkit.render.no_results import missing, unfinished
-from searchkit.search.types import Answer, Passage, Result, Shown
+from searchkit.search.snippets import without_markdown
+from searchkit.search.types import Answer, Conclusion, Passage, Result, Shown
 from searchkit.sources.apps import app_of_entrypoint
 from searchkit.text.format import NO_DATE, age, count, day, last_part, stamp
 from searchkit.text.sanitize import command_line, one_line, safe
@@ -26,12 +27,16 @@ STEPS = "..."
 # What stands before the turns around a hit, the hit itself, and other passages of its session.
 MARGIN, HIT, ALSO = "  ", "> ", "also "
 MOST_LINES = 4
+# Of the text that answers a prompt or a step, and of the last paragraph of a report.
+ANSWER_LINES = 3
+ENDING_LINES = 2
 # What is said of a result that holds none of the words.
 NEAR = "near in meaning"
 # White space that is folded away may take more characters than a line has columns; rarely more than so many.
 CHARACTERS_PER_COLUMN = 4
 # Values of a facet that are shown.
 MOST_BARS = 12
+_VERBATIM = frozenset({Kind.TOOL_CALL, Kind.TOOL_RESULT})
 _SPEAKERS = {
     Kind.PROMPT: "you",
     Kind.HISTORY: "you",
@@ -84,8 +89,15 @@ def _result(rank: int, result: Result, width: int, now: float) -> Iterator[str]:
     yield INDENT + click.style(cut(_about(result, now), room), dim=True)
     before = list(takewhile(lambda entry: not _is_hit(entry), result.thread))
     yield from (INDENT + _around(entry, room) for entry in before)
+    answer = result.answer
     yield from (INDENT + line for line in _hit(best, room))
-    yield from (INDENT + _around(entry, room) for entry in result.thread[len(before) + 1 :])
+    if answer and answer.stored.id == best.stored.id:
+        yield from (INDENT + line for line in _ending(answer, room))
+    for entry in result.thread[len(before) + 1 :]:
+        if answer and isinstance(entry, Said) and entry.stored.id == answer.stored.id:
+            yield from (INDENT + line for line in _answer(answer, room))
+        else:
+            yield INDENT + _around(entry, room)
     seen = {entry.stored.id for entry in result.thread if isinstance(entry, Said)}
     yield from (INDENT + _other(other, room) for other in result.others if other.stored.id not in seen)
     yield INDENT + click.style(one_line(best.stored.id), dim=True)
@@ -123,7 +135,7 @@ def _around(entry: Entry, width: int) -> str:
     """Show on a line what was said or done before or after a hit."""
     name, said = "", ""
     if isinstance(entry, Said):
-        name, said = speaker(entry.stored), one_line(entry.stored.part.text[: width * CHARACTERS_PER_COLUMN])
+        name, said = speaker(entry.stored), _beginning(entry.stored, width * CHARACTERS_PER_COLUMN)
     elif isinstance(entry, Folded):
         name, said = STEPS, describe(entry.steps)
     return click.style(cut(MARGIN + _column(name, SPEAKER_WIDTH) + said, width), dim=True)
@@ -133,14 +145,40 @@ def _hit(shown: Shown, width: int) -> Iterator[str]:
     """Show who speaks and the passage, marked, with the sign that `show` has for it."""
     name = _column(speaker(shown.stored), SPEAKER_WIDTH)
     taken = len(MARGIN) + columns(name)
-    for number, line in enumerate(excerpt(shown.passage, width - taken, MOST_LINES)):
+    for number, line in enumerate(excerpt(_passage(shown), width - taken, MOST_LINES)):
         yield (HIT + _coloured(name, shown) if number == 0 else " " * taken) + line
+
+
+def _answer(answer: Conclusion, width: int) -> Iterator[str]:
+    """Show who answers, and the first lines of the answer."""
+    name = _column(speaker(answer.stored), SPEAKER_WIDTH)
+    taken = len(MARGIN) + columns(name)
+    for number, line in enumerate(_first(wrapped(marked(answer.passage), width - taken), width - taken, ANSWER_LINES)):
+        yield (MARGIN + click.style(name, fg="cyan") if number == 0 else " " * taken) + line
+
+
+def _ending(answer: Conclusion, width: int) -> Iterator[str]:
+    """Show the last paragraph of a report below its passage."""
+    indent = " " * (len(MARGIN) + SPEAKER_WIDTH + 1)
+    room = width - len(indent)
+    lines = _first(wrapped(_BEGIN + marked(answer.passage), room), room, ENDING_LINES)
+    yield from (indent + line for line in lines)
+
+
+def _passage(shown: Shown) -> Passage:
+    """Return the passage without Markdown, unless it is of a call or its result, where the signs mean other things."""
+    return without_markdown(shown.passage) if shown.stored.part.kind not in _VERBATIM else shown.passage
+
+
+def _beginning(stored: Stored, max_chars: int) -> str:
+    text = stored.part.text[:max_chars]
+    return one_line(text if stored.part.kind in _VERBATIM else without_markdown(Passage(text=text)).text)
 
 
 def _other(shown: Shown, width: int) -> str:
     """Show another passage of the session on a line; it is not part of the conversation above it."""
     name = _column(speaker(shown.stored), SPEAKER_WIDTH + len(MARGIN) - len(ALSO))
-    (line,) = excerpt(shown.passage, width - len(ALSO) - columns(name), 1)
+    (line,) = excerpt(_passage(shown), width - len(ALSO) - columns(name), 1)
     return click.style(ALSO, dim=True) + _coloured(name, shown) + line
 
 
@@ -220,10 +258,16 @@ def excerpt(passage: Passage, width: int, most_lines: int) -> list[str]:
     lines = list(wrapped(marked(whole), width))
     if len(lines) > most_lines and not any("\x1b" in line for line in lines[:most_lines]):
         lines = list(wrapped(marked(_excerpt_around(whole, int(width * most_lines * FILLED_SHARE))), width))
-    if len(lines) > most_lines:
-        last = cut(lines[most_lines - 1].rstrip(_END) + _END, width)
-        lines = [*lines[: most_lines - 1], last + (RESET if "\x1b" in "".join(lines) else "")]
-    return lines
+    return _first(lines, width, most_lines)
+
+
+def _first(lines: Iterable[str], width: int, most_lines: int) -> list[str]:
+    """Return the first lines, with an ellipsis where there are more."""
+    lines = list(lines)
+    if len(lines) <= most_lines:
+        return lines
+    last = cut(lines[most_lines - 1].rstrip(_END) + _END, width)
+    return [*lines[: most_lines - 1], last + (RESET if "\x1b" in "".join(lines) else "")]
 
 
 def marked(passage: Passage) -> str:

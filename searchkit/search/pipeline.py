@@ -10,7 +10,7 @@ from searchkit.backends.base import Backend, Found, Hit, Order, Step, Stored
 from searchkit.conversation import turns as window
 from searchkit.query.types import Condition, Group, Query
 from searchkit.search import ranking, rerank, semantic, snippets
-from searchkit.search.types import Answer, Ranked, Result, SearchOptions, Shown
+from searchkit.search.types import Answer, Conclusion, Ranked, Result, SearchOptions, Shown
 from searchkit.search.weights import RECIPE, Recipe
 from searchkit.sources import own_output
 from searchkit.types import Kind
@@ -160,7 +160,10 @@ def _worth_showing(group: list[Ranked]) -> list[Ranked]:
 def _results(backend: Backend, query: Query, groups: Sequence[Sequence[Ranked]], turns: int) -> list[Result]:
     """Fetch what is shown, all of it at once."""
     near = window.nearby(backend, [group[0].hit.key for group in groups], turns)
-    around = {step.key for entries in near.values() for step in entries if isinstance(step, Step)}
+    entries = {key: window.shown(steps, {key}) for key, steps in near.items()}
+    replies = {key: window.replies(steps, key) for key, steps in near.items()}
+    around = {step.key for several in entries.values() for step in several if isinstance(step, Step)}
+    around |= {key for several in replies.values() for key in several}
     keys = sorted({one.hit.key for group in groups for one in group} | around)
     parts = dict(zip(keys, backend.stored(keys), strict=True))
     # What was found may be gone meanwhile, or repeat what was read since.
@@ -172,15 +175,31 @@ def _results(backend: Backend, query: Query, groups: Sequence[Sequence[Ranked]],
     homes = [group[0].stored.link.places[0].session for group in shown]
     sessions = backend.headings(sorted({home for home in homes if home}))
     hits = [group[0].ranked.hit.key for group in shown]
+    answers = [
+        _answer(backend, query, group[0], [parts[key] for key in replies.get(hit, ())])
+        for group, hit in zip(shown, hits, strict=True)
+    ]
+    told = [
+        {hit, *(key for key in replies.get(hit, ()) if answer and parts[key] is answer.stored)}
+        for hit, answer in zip(hits, answers, strict=True)
+    ]
     return [
         Result(
             best=group[0],
             session=sessions.get(home or ""),
-            thread=window.entries(near.get(hit, ()), {hit}, parts),
+            thread=window.entries(window.shown(near.get(hit, ()), full), {hit}, parts),
             others=group[1:],
+            answer=answer,
         )
-        for group, home, hit in zip(shown, homes, hits, strict=True)
+        for group, home, hit, full, answer in zip(shown, homes, hits, told, answers, strict=True)
     ]
+
+
+def _answer(backend: Backend, query: Query, best: Shown, replies: Sequence[Stored | None]) -> Conclusion | None:
+    said = [reply for reply in replies if reply]
+    if said:
+        return snippets.answering(said, lambda text: backend.marks(query, text))
+    return snippets.ending(best.stored, best.passage)
 
 
 def _shown(backend: Backend, query: Query, ranked: Ranked, stored: Stored) -> Shown:

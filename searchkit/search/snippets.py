@@ -1,11 +1,21 @@
-"""The passage of a text that shows why it was found."""
+"""The passage of a text that shows why it was found, and the passage that answers: without Markdown."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 
-from searchkit.search.types import Passage
+from searchkit.backends.base import Stored
+from searchkit.search.types import Conclusion, Passage
+from searchkit.types import Kind
 
 PASSAGE_CHARACTERS = 280
+# Of an answer: three lines of a terminal of 120 columns.
+ANSWER_CHARACTERS = 320
+# What comes later in an answer is not looked at.
+MAX_READ = 8_000
+# A text of fewer bytes, such as "All tests pass.", seldom explains anything; as for the meaning of a text.
+SHORT_BYTES = 200
+# Kinds of text that end in a conclusion of their own.
+REPORTS = frozenset({Kind.TEXT, Kind.PLAN})
 _BLANKS = re.compile(r"\s+")
 
 
@@ -17,6 +27,10 @@ def cut(text: str, marks: Sequence[tuple[int, int]], max_chars: int = PASSAGE_CH
         # Not in the middle of a word, where one begins soon.
         blank = _BLANKS.search(text, start, start + max_chars // 8)
         start = blank.end() if blank else start
+    return _on_one_line(text, marks, start, max_chars)
+
+
+def _on_one_line(text: str, marks: Sequence[tuple[int, int]], start: int, max_chars: int) -> Passage:
     end = min(len(text), start + max_chars)
     written, highlights = "… " if start else "", []
     at = start
@@ -49,3 +63,90 @@ def _joined(written: str, more: str) -> str:
     """Add a piece with its white space folded, also where it meets what was written."""
     folded = _BLANKS.sub(" ", more)
     return written + (folded.lstrip() if not written or written[-1] == " " else folded)
+
+
+# The text that answers what was found.
+
+Marks = Callable[[str], Sequence[tuple[int, int]]]
+_PARAGRAPH = re.compile(r"\n\s*\n")
+
+
+def answering(replies: Sequence[Stored], marks: Marks) -> Conclusion | None:
+    """Choose the text that answers a prompt or a step: the last one, unless another says more of what was asked for."""
+    best, most = None, -1
+    for reply in reversed(replies):
+        text = without_markdown(Passage(text=reply.part.text[:MAX_READ])).text
+        found = marks(text)
+        is_long = len(text.encode("utf-8", "replace")) >= SHORT_BYTES
+        worth = _different(text, found) + is_long + (reply is replies[-1])
+        if worth > most:
+            best, most = Conclusion(stored=reply, passage=_telling(text, found)), worth
+    return best
+
+
+def ending(stored: Stored, passage: Passage) -> Conclusion | None:
+    """Return the last paragraph of a report of which the passage shows only an earlier part."""
+    text = stored.part.text.rstrip()
+    starts = [found.end() for found in _PARAGRAPH.finditer(text)]
+    if stored.part.kind not in REPORTS or not starts:
+        return None
+    last = _on_one_line(text[starts[-1] :], (), 0, ANSWER_CHARACTERS)
+    if last.text.removesuffix(" …") in passage.text:
+        return None
+    return Conclusion(stored=stored, passage=without_markdown(last))
+
+
+def _telling(text: str, marks: Sequence[tuple[int, int]]) -> Passage:
+    """Begin with the paragraph from which on most different words are marked, the first of equals."""
+    starts = [0, *(found.end() for found in _PARAGRAPH.finditer(text))]
+
+    def different(start: int) -> int:
+        return _different(text, [one for one in marks if start <= one[0] < start + ANSWER_CHARACTERS])
+
+    # The end of a text would leave most of the lines empty.
+    starts = [start for start in starts if start == 0 or len(text) - start >= ANSWER_CHARACTERS // 2]
+    return _on_one_line(text, marks, max(starts, key=different), ANSWER_CHARACTERS)
+
+
+def _different(text: str, marks: Sequence[tuple[int, int]]) -> int:
+    return len({text[start:end].casefold() for start, end in marks})
+
+
+# Markdown goes; what stands in code, such as a glob, stays as it is.
+
+_CODE = re.compile(r"(?<!`)(``?)(?!`)([^`\n]+)\1(?!`)")
+# Groups are what goes. Asterisks between letters, digits or the parts of a path are none of Markdown.
+_SIGNS = (
+    re.compile(r"(?<![A-Za-z0-9_/*.])(\*\*)(?=[^\s*./])[^*\n]+(?<=\S)(\*\*)(?![A-Za-z0-9_/*])"),
+    re.compile(r"(?<![A-Za-z0-9_/*.])(\*)(?=[^\s*./])[^*\n]+(?<=[^\s*])(\*)(?![A-Za-z0-9_/*])"),
+    re.compile(r"(?<![\w/\\])(\[)[^\]\n]+(\]\([^()\s]+\))"),
+    re.compile(r"((?:^#|(?<=\s)##)#{0,5}[ \t]+)", re.MULTILINE),
+    re.compile(r"(`{3,}\w*\s?)"),
+    re.compile(r"(\|(?:\s*:?-{3,}:?\s*\|)+)"),
+)
+
+
+def without_markdown(passage: Passage) -> Passage:
+    """Take the signs of Markdown away; what was highlighted still is."""
+    text, gone = passage.text, sorted(_markdown(passage.text))
+    if not gone:
+        return passage
+    kept = bytearray(b"\1") * len(text)
+    for start, end in gone:
+        kept[start:end] = bytes(end - start)
+    moved = [0]
+    for keep in kept:
+        moved.append(moved[-1] + keep)
+    highlights = [(moved[start], moved[end]) for start, end in passage.highlights]
+    written = "".join(character for character, keep in zip(text, kept, strict=True) if keep)
+    return Passage(text=written, highlights=[(start, end) for start, end in highlights if start < end])
+
+
+def _markdown(text: str) -> Iterator[tuple[int, int]]:
+    """Yield where signs of Markdown are."""
+    for code in _CODE.finditer(text):
+        yield from ((code.start(), code.start(2)), (code.end(2), code.end()))
+    rest = _CODE.sub(lambda code: "x" * len(code[0]), text)
+    for sign in _SIGNS:
+        for found in sign.finditer(rest):
+            yield from (found.span(group) for group in range(1, sign.groups + 1))

@@ -111,9 +111,18 @@ class Shown(msgspec.Struct, frozen=True, kw_only=True):
         return self.ranked.score
 
 
+class Conclusion(msgspec.Struct, frozen=True, kw_only=True):
+    """A part that answers what was found, and the passage to show of it, without Markdown."""
+
+    stored: Stored
+    passage: Passage
+
+
 class Result(msgspec.Struct, frozen=True, kw_only=True):
     """The best hit of a session with the conversation around it, and further passages of that session.
 
+    `answer` is the text that answers a prompt or a step that was found; of a report that was found at an earlier
+    place it is the last paragraph.
     `text`, `uuid` and the other properties are those of the best hit.
     """
 
@@ -121,6 +130,7 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     session: Heading | None
     thread: Sequence[Entry] = ()
     others: Sequence[Shown] = ()
+    answer: Conclusion | None = None
 
     @property
     def uuid(self) -> str:

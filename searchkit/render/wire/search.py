@@ -63,6 +63,15 @@ class Shown(Wire, frozen=True, kw_only=True):
     ]
 
 
+class Conclusion(Wire, frozen=True, kw_only=True):
+    """A part that answers what was found, and the passage to show of it."""
+
+    uuid: str
+    part: str
+    text: Annotated[str, Meta(description="On one line, without Markdown.")]
+    highlights: list[tuple[int, int]]
+
+
 class Result(Wire, frozen=True, kw_only=True):
     """A result: the best part, where it is from, the turns around it, and other parts of the same session."""
 
@@ -89,6 +98,13 @@ class Result(Wire, frozen=True, kw_only=True):
     model: str | None
     thread: list[Entry]
     others: list[Shown]
+    answer: Annotated[
+        Conclusion | None,
+        Meta(
+            description="What answers a prompt or a step that was found, or how a report ends that was found at an "
+            "earlier place."
+        ),
+    ]
     resume: Annotated[str | None, Meta(description="The command that reopens the session.")]
 
 
@@ -208,6 +224,7 @@ def _result(rank: int, result: searches.Result, is_full: bool) -> Result:
         model=stored.link.context.model,
         thread=[entry(one, is_full) for one in result.thread],
         others=[_shown(other) for other in result.others],
+        answer=_conclusion(result.answer) if result.answer else None,
         resume=resume.command(session) if session else None,
     )
 
@@ -239,6 +256,15 @@ def _shown(shown: searches.Shown) -> Shown:
         timestamp=stamp(link.time),
         snippet=shown.passage.text,
         highlights=list(shown.passage.highlights),
+    )
+
+
+def _conclusion(answer: searches.Conclusion) -> Conclusion:
+    return Conclusion(
+        uuid=answer.stored.part.uuid,
+        part=answer.stored.id,
+        text=answer.passage.text,
+        highlights=list(answer.passage.highlights),
     )
 
 
