@@ -44,7 +44,7 @@ def test_same_text_is_quoted_once(tmp_path: Path) -> None:
 
 
 def test_passages_of_one_turn_are_quoted_together(tmp_path: Path) -> None:
-    """What was asked and what came of it is said once, and both passages in between."""
+    """What was asked and what came of it is said once, and both passages, but not what has nothing to do with them."""
 
     def write(home: Home) -> None:
         transcript = home.session(SESSION)
@@ -60,8 +60,6 @@ def test_passages_of_one_turn_are_quoted_together(tmp_path: Path) -> None:
     assert [
         (Place.QUESTION, "have a look at the hall"),
         (Place.BESIDE, "the lantern there flickers whenever somebody opens the door"),
-        (Place.BESIDE, "command: date"),
-        (Place.BESIDE, "Sunday"),
         (Place.PASSAGE, "the lantern and the door share a line"),
         (Place.OUTCOME, "That is all I can see."),
     ] == [(entry.place, entry.text) for entry in only.entries if isinstance(entry, Quotation)]

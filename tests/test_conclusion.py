@@ -6,6 +6,8 @@ from pathlib import Path
 import click
 import pytest
 
+from searchkit.context.markdown import markdown
+from searchkit.context.types import Place, Quotation
 from searchkit.render import search
 from searchkit.render.wire import search as wire
 from searchkit.search.snippets import without_markdown
@@ -128,3 +130,73 @@ def test_highlights_move_with_their_words() -> None:
     passage = without_markdown(Passage(text="It is **the `seal` of** it", highlights=[(8, 18), (24, 26)]))
 
     assert ["the seal", "it"] == [passage.text[start:end] for start, end in passage.highlights]
+
+
+def test_pack_quotes_the_text_that_explains_before_the_last_one(tmp_path: Path) -> None:
+    """A pack with a prompt has the answer of its turn as an outcome, and names files as they are called."""
+
+    def write(home: Home) -> None:
+        gate = home.session(SESSION)
+        gate.prompt(ASKED)
+        gate.text("Let me look at it.")
+        gate.text(CAUSE)
+        gate.result(gate.call("Read", {"file_path": "/home/mira/src/shop/pages/[slug].js"}), "heat at 5")
+        gate.text(DONE)
+
+    with searched(tmp_path, write) as engine:
+        pack = engine.context(f"{ASKED} kind:prompt", 400)
+
+    (only,) = pack.excerpts
+    written = markdown(pack)
+    assert CAUSE == only.quoted(Place.OUTCOME)
+    assert DONE in written
+    assert "files: pages/[slug].js" in written
+    assert "Steps: 1 read: [slug].js" in written
+
+
+def test_name_of_a_file_makes_no_link(tmp_path: Path) -> None:
+    """Brackets stay unless parentheses follow, by which a name would become a link."""
+
+    def write(home: Home) -> None:
+        gate = home.session(SESSION)
+        gate.prompt(ASKED)
+        gate.result(gate.call("Read", {"file_path": "/tmp/[a](http:b)`<c>"}), "nothing")
+        gate.text(CAUSE)
+
+    with searched(tmp_path, write) as engine:
+        written = markdown(engine.context("turnstile", 400))
+
+    assert "[a)(http:b)'(c)" in written
+
+
+def test_pack_has_the_window_and_the_last_paragraph(tmp_path: Path) -> None:
+    """Of a long report a small pack has what is around the passage, and how the report ends."""
+
+    def write(home: Home) -> None:
+        survey = home.session(SESSION)
+        survey.prompt("Survey the weir.")
+        survey.text(REPORT)
+
+    with searched(tmp_path, write) as engine:
+        (only,) = engine.context("sluice hinge", 400).excerpts
+
+    passage = only.quoted(Place.PASSAGE) or ""
+    assert "The sluice leaks at its hinge." in passage
+    assert passage.endswith("characters left out ...]\n\nSo **replace the seal** before winter.")
+
+
+def test_pack_is_not_filled_with_what_is_unrelated(tmp_path: Path) -> None:
+    """A call and its result are quoted where either holds a word that was asked for; others stay folded."""
+
+    def write(home: Home) -> None:
+        gate = home.session(SESSION)
+        gate.prompt(ASKED)
+        gate.result(gate.call("Bash", {"command": "uptime"}), "three days")
+        gate.result(gate.call("Bash", {"command": "tail gate.log"}), "turnstile: motor gave up")
+        gate.text(CAUSE)
+
+    with searched(tmp_path, write) as engine:
+        pack = engine.context("turnstile jam", 2_000)
+
+    beside = [one.text for one in pack.excerpts[0].entries if isinstance(one, Quotation) and one.place is Place.BESIDE]
+    assert ["command: tail gate.log", "turnstile: motor gave up"] == beside

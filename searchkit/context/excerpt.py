@@ -1,13 +1,13 @@
 """Quotes a passage and the steps of its turn at a size in characters."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
 from msgspec.structs import replace
 
 from searchkit.backends.base import TYPED, Step, Stored
 from searchkit.context.types import Candidate, Excerpt, Marks, Place, Quotation
 from searchkit.conversation.types import Folded, Said
-from searchkit.search.stretch import stretch
+from searchkit.search.stretch import stretch, stretch_and_end
 from searchkit.sources.tools import only_acknowledges
 from searchkit.types import Kind, Role
 
@@ -21,20 +21,15 @@ MOST_BESIDE = 1_000
 
 def excerpt(candidate: Candidate, number: int, size: int, most_beside: int = MOST_BESIDE) -> Excerpt:
     """Quote at most `size` characters of a passage, and less of everything else."""
-    around = int(size * SHARE_AROUND)
-    rooms = {
-        Place.PASSAGE: size,
-        Place.QUESTION: around,
-        Place.OUTCOME: around,
-        Place.BESIDE: min(around, most_beside),
-    }
+    rooms = {place: int(size * share) for place, share in _shares(candidate).items()}
+    rooms[Place.BESIDE] = min(rooms[Place.BESIDE], most_beside)
     return Excerpt(
         number=number,
         shown=candidate.shown,
         session=candidate.session,
         entries=[
             one if isinstance(one, Folded) else _quotation(one, place, candidate, rooms[place])
-            for one, place in _placed(candidate.turn)
+            for one, place in _placed(candidate)
             if size >= SIZES[place]
         ],
         files=candidate.files,
@@ -43,24 +38,38 @@ def excerpt(candidate: Candidate, number: int, size: int, most_beside: int = MOS
 
 def whole(candidate: Candidate) -> int:
     """Return the size from which on nothing is cut but what stands beside the passage."""
-    said = [entry for entry in candidate.turn if isinstance(entry, Said)]
-    lengths = [len(one.stored.part.text) / (1 if one.is_hit else SHARE_AROUND) for one in said]
-    return max(*SIZES.values(), int(max(lengths)) + 1)
+    shares = _shares(candidate)
+    said = [(entry, place) for entry, place in _placed(candidate) if isinstance(entry, Said)]
+    return max(*SIZES.values(), int(max(len(one.stored.part.text) / shares[place] for one, place in said)) + 1)
 
 
-def _placed(turn: Sequence[Said | Folded]) -> Iterator[tuple[Said | Folded, Place]]:
+def _shares(candidate: Candidate) -> dict[Place, float]:
+    """Return what each quotation may have of a size; what was asked says less than what was answered."""
+    shares = {place: 1.0 if place is Place.PASSAGE else SHARE_AROUND for place in Place}
+    if candidate.answer and candidate.shown.kind in TYPED:
+        shares[Place.PASSAGE], shares[Place.OUTCOME] = SHARE_AROUND, 1.0
+    return shares
+
+
+def _placed(candidate: Candidate) -> Iterator[tuple[Said | Folded, Place]]:
     """Say what each entry of a turn is to its passage."""
+    turn = candidate.turn
     hit = next(number for number, entry in enumerate(turn) if isinstance(entry, Said) and entry.is_hit)
     texts = [number for number, entry in enumerate(turn) if isinstance(entry, Said) and _is_text(entry)]
+    answers = {number for number in texts if _is_answer(turn[number], candidate)} | set(texts[-1:])
     for number, entry in enumerate(turn):
         if number == hit:
             yield entry, Place.PASSAGE
         elif number < hit and isinstance(entry, Said) and _is_typed(entry):
             yield entry, Place.QUESTION
-        elif number > hit and number == max(texts, default=None):
+        elif number > hit and number in answers:
             yield entry, Place.OUTCOME
         else:
             yield entry, Place.BESIDE
+
+
+def _is_answer(entry: Said | Folded, candidate: Candidate) -> bool:
+    return isinstance(entry, Said) and entry.stored.id == candidate.answer
 
 
 def _is_text(said: Said) -> bool:
@@ -72,9 +81,10 @@ def _is_typed(said: Said) -> bool:
 
 
 def _quotation(said: Said, place: Place, candidate: Candidate, room: int) -> Quotation:
-    # Questions and outcomes say first what they are about.
-    marks = candidate.marks.get(said.stored.id, ()) if place in (Place.PASSAGE, Place.BESIDE) else ()
-    return Quotation(place=place, stored=said.stored, text=stretch(said.stored.part.text, marks, room))
+    # A question says first what it is about, a text in the end what came of it.
+    marks = candidate.marks.get(said.stored.id, ()) if place is not Place.QUESTION else ()
+    cut = stretch_and_end if _is_text(said) else stretch
+    return Quotation(place=place, stored=said.stored, text=cut(said.stored.part.text, marks, room))
 
 
 # Unfolds the steps of a turn, those next to its passage first.

@@ -5,7 +5,7 @@ from functools import cache
 
 import msgspec
 
-from searchkit.backends.base import Backend
+from searchkit.backends.base import Backend, Stored
 from searchkit.context import markdown
 from searchkit.context.budget import LEAST_SIZE, allot
 from searchkit.context.excerpt import MOST_BESIDE, SHARE_AROUND, excerpt, nearest, unfolded, whole
@@ -14,7 +14,9 @@ from searchkit.context.types import Candidate, Excerpt, Pack
 from searchkit.errors import TooFewTokens
 from searchkit.query.types import Query
 from searchkit.search.types import Answer
+from searchkit.sources.tools import changes_files
 from searchkit.text import tokens
+from searchkit.types import Kind
 
 # Passages are tried up to so many characters for each token there is room for; prose has four.
 MOST_CHARACTERS = 10
@@ -50,14 +52,34 @@ def _deepened(backend: Backend, query: Query, quoted: Sequence[tuple[Candidate, 
     for one, (candidate, size) in zip(excerpts, quoted, strict=True):
         best, spent = one, _cost(one)
         keys = nearest(candidate) if left > WORTH_UNFOLDING * room else []
-        for key, stored in zip(keys, backend.stored(keys), strict=True):
-            if stored is None:
-                continue
-            deeper = unfolded(candidate, {key: stored}, {stored.id: backend.marks(query, stored.part.text)})
+        for key, stored, marks in _related(backend, query, keys):
+            deeper = unfolded(candidate, {key: stored}, {stored.id: marks})
             tried = excerpt(deeper, one.number, max(size, int(MOST_BESIDE / SHARE_AROUND)))
             if (cost := _cost(tried)) <= spent + left:
                 candidate, best, left, spent = deeper, tried, left - (cost - spent), cost
         yield best
+
+
+def _related(
+    backend: Backend, query: Query, keys: Sequence[int]
+) -> list[tuple[int, Stored, Sequence[tuple[int, int]]]]:
+    """Fetch texts and changes of files among steps, and what holds a word that was asked for, a call with its result.
+
+    Room that is left is no reason to quote anything else.
+    """
+    read = [(key, stored) for key, stored in zip(keys, backend.stored(keys), strict=True) if stored]
+    found = [(key, stored, backend.marks(query, stored.part.text)) for key, stored in read]
+    calls = {stored.part.call for _, stored, marks in found if marks} - {None}
+    return [
+        (key, stored, marks)
+        for key, stored, marks in found
+        if marks or stored.part.call in calls or _says_what_was_done(stored)
+    ]
+
+
+def _says_what_was_done(stored: Stored) -> bool:
+    kind, tool = stored.part.kind, stored.part.tool
+    return kind is Kind.TEXT or (kind is Kind.TOOL_CALL and changes_files(tool))
 
 
 def _cost(one: Excerpt) -> int:

@@ -17,12 +17,16 @@ Marks = Mapping[str, Sequence[tuple[int, int]]]
 
 
 class Candidate(msgspec.Struct, frozen=True, kw_only=True):
-    """A passage that may be quoted, with its turn and the files that the turn touched."""
+    """A passage that may be quoted, with its turn and the files that the turn touched.
+
+    `answer` is the id of the text that answers the passage, where that is no text itself.
+    """
 
     shown: Shown
     session: Heading | None
     turn: Sequence[Said | Folded]
     marks: Marks = {}
+    answer: str | None = None
     files: Sequence[str] = ()
 
 

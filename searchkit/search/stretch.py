@@ -6,6 +6,8 @@ from searchkit.search.snippets import densest
 
 # Less than this is not left out: to say so would take as much room.
 LEAST_LEFT_OUT = 60
+# Of what is shown of a long text, at most this share is its last paragraph.
+ENDING_SHARE = 0.4
 
 
 def stretch(text: str, marks: Sequence[tuple[int, int]], max_chars: int) -> str:
@@ -20,6 +22,17 @@ def stretch(text: str, marks: Sequence[tuple[int, int]], max_chars: int) -> str:
     before = f"{_left_out(first)}\n" if first else ""
     after = f"\n{_left_out(len(text) - end)}" if end < len(text) else ""
     return before + text[first:end] + after
+
+
+def stretch_and_end(text: str, marks: Sequence[tuple[int, int]], max_chars: int) -> str:
+    """Cut the lines around what is marked, and add the last paragraph, where a report says what comes of it."""
+    text = text.rstrip()
+    last = text.rfind("\n\n") + 2
+    room = max_chars - (len(text) - last)
+    begun = stretch(text, marks, max_chars)
+    if last < 2 or room < max_chars * (1 - ENDING_SHARE) or begun.endswith(text[last:]):
+        return begun
+    return stretch(text[:last].rstrip(), [mark for mark in marks if mark[1] <= last], room) + "\n\n" + text[last:]
 
 
 def _after_break(text: str, first: int, last: int) -> int:
