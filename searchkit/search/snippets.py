@@ -14,6 +14,8 @@ ANSWER_CHARACTERS = 320
 MAX_READ = 8_000
 # A text of fewer bytes, such as "All tests pass.", seldom explains anything; as for the meaning of a text.
 SHORT_BYTES = 200
+# What being the last text of a turn counts, in words that were asked for: it decides between equals.
+LAST_WORTH = 0.5
 # Kinds of text that end in a conclusion of their own.
 REPORTS = frozenset({Kind.TEXT, Kind.PLAN})
 _BLANKS = re.compile(r"\s+")
@@ -72,13 +74,16 @@ _PARAGRAPH = re.compile(r"\n\s*\n")
 
 
 def answering(replies: Sequence[Stored], marks: Marks) -> Conclusion | None:
-    """Choose the text that answers a prompt or a step: the last one, unless another says more of what was asked for."""
-    best, most = None, -1
+    """Choose the text that answers a prompt or a step: the one with most words that were asked for.
+
+    A long text counts a word more, and the last one decides between equals.
+    """
+    best, most = None, -1.0
     for reply in reversed(replies):
         text = without_markdown(Passage(text=reply.part.text[:MAX_READ])).text
         found = marks(text)
         is_long = len(text.encode("utf-8", "replace")) >= SHORT_BYTES
-        worth = _different(text, found) + is_long + (reply is replies[-1])
+        worth = _different(text, found) + is_long + LAST_WORTH * (reply is replies[-1])
         if worth > most:
             best, most = Conclusion(stored=reply, passage=_telling(text, found)), worth
     return best

@@ -329,3 +329,16 @@ def test_what_is_deleted_is_told_where_one_begins(site: Site, open_page: Open, d
     else:
         expect(page.locator(".recent li")).to_have_count(1)
         expect(page.locator("#deletion")).to_be_empty()
+
+
+def test_answer_is_read_without_opening(sample: Site, open_page: Open) -> None:
+    """Below a prompt stand the steps on one line and three lines of the text that answers it, without Markdown."""
+    page = open_page(sample, "/?q=%22CI is flaky again%22 kind:prompt")
+
+    result = page.locator(".result").first
+    expect(result.locator(".answer")).to_contain_text("the cache fixture calls FLUSHDB")
+    expect(result.locator(".done")).to_contain_text("1 read")
+    line, answer = (result.locator(name).bounding_box() for name in (".done", ".answer"))
+    assert line
+    assert answer
+    assert answer["height"] < 5 * line["height"]

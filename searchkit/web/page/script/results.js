@@ -37,6 +37,7 @@ export function resultItem(result, search) {
             el("h2", {}, link(address, { class: "open" }, titleOf(result))),
             el("p", { class: "where" }, about(result)),
             passage(result, result.agent_app),
+            result.answer ? answer(result) : null,
             el(
                 "div",
                 { class: "more" },
@@ -97,6 +98,26 @@ function passage(part, app) {
         " ",
         marked(part.snippet, part.highlights),
     );
+}
+
+/** Show what answers a prompt or a step, after what was done until then; or how a report ends. */
+function answer(result) {
+    const { uuid, part, text, highlights } = result.answer;
+    const said = marked(text, highlights);
+    if (part === result.part) return el("p", { class: "answer", dir: "auto" }, "\u2026 ", said);
+    const begin = result.thread.findIndex((entry) => entry.hit) + 1;
+    const end = result.thread.findIndex((entry) => entry.uuid === uuid && entry.kind === "text");
+    const steps = result.thread.slice(begin, Math.max(begin, end)).filter((entry) => entry.kind === "steps");
+    return [
+        steps.length ? el("p", { class: "done" }, steps.map((entry) => entry.text).join(", ")) : null,
+        el(
+            "p",
+            { class: "answer", dir: "auto" },
+            el("span", { class: "speaker" }, speaker({ kind: "text" }, result.agent_app)),
+            " ",
+            said,
+        ),
+    ];
 }
 
 function around(result, asked) {
