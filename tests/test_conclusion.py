@@ -78,6 +78,21 @@ def test_last_text_answers_unless_another_says_more(tmp_path: Path) -> None:
     assert "It was the grease." == result.answer.passage.text
 
 
+def test_narration_is_shown_with_what_came_of_it(tmp_path: Path) -> None:
+    """A short text that only says what is done next has the answer of its turn below it, like a prompt."""
+
+    def write(home: Home) -> None:
+        gate = home.session(SESSION)
+        gate.prompt("What is wrong there?")
+        gate.text("Let me read the log of the sluice.")
+        gate.text(CAUSE)
+
+    (result,) = found(tmp_path, write, "sluice log").results
+
+    assert result.answer is not None
+    assert "The turnstile jams because" in result.answer.passage.text
+
+
 def test_report_is_shown_with_its_last_paragraph(tmp_path: Path) -> None:
     """Below a passage from the middle of a report stands how the report ends."""
 
@@ -117,6 +132,7 @@ def test_short_text_has_no_ending_of_its_own(tmp_path: Path) -> None:
         ("## Why\n\nSee [the plan](docs/plan.md).", "Why\n\nSee the plan."),
         ("**`a/**/b.py`** and src/**/*.ts, lib/*.js, 2**3 * 4**5", "a/**/b.py and src/**/*.ts, lib/*.js, 2**3 * 4**5"),
         ("pages/[slug].js and app/[...all](x)/page.tsx", "pages/[slug].js and app/[...all](x)/page.tsx"),
+        ("One\n\n---\n\ntwo --- three", "One\n\n\n\ntwo --- three"),
         ("issue #12, __init__.py, a * b * c", "issue #12, __init__.py, a * b * c"),
     ],
 )

@@ -10,7 +10,7 @@ from searchkit.context.types import Candidate
 from searchkit.conversation import turns as window
 from searchkit.conversation.types import Folded, Said
 from searchkit.query.types import Query
-from searchkit.search.snippets import answering
+from searchkit.search.snippets import answering, answers_itself
 from searchkit.search.stretch import stretch
 from searchkit.search.types import Answer, Result, Shown
 
@@ -93,7 +93,8 @@ def _candidates(backend: Backend, query: Query, worthy: Sequence[tuple[Shown, Re
     texts = dict(zip(wanted, backend.stored(wanted), strict=True))
     for several, said_after, keys, ((best, result), *_) in zip(steps, replies, hits, groups, strict=True):
         after = {stored.id: key for key in said_after if (stored := texts[key])}
-        answer = answering([stored for key in said_after if (stored := texts[key])], partial(backend.marks, query))
+        replied = [stored for key in said_after if (stored := texts[key])]
+        answer = None if answers_itself(best.stored) else answering(replied, partial(backend.marks, query))
         full = keys | ({after[answer.stored.id]} if answer else set())
         turn = _turn(best, window.shown(several, full), texts)
         said = [entry.stored for entry in turn if isinstance(entry, Said)]

@@ -1,7 +1,7 @@
 """What is shown of a conversation: turns around a hit, the steps between folded, the hit and the outcome in full."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import dropwhile, takewhile
+from itertools import dropwhile, islice, takewhile
 
 from searchkit.backends.base import Backend, Node, Step, Stored
 from searchkit.conversation.types import Break, Entry, Folded, Reason, Said
@@ -21,11 +21,9 @@ def nearby(backend: Backend, keys: Sequence[int], turns: int) -> Mapping[int, Se
 
 
 def replies(steps: Sequence[Step], hit: int) -> list[int]:
-    """Return the keys of the texts that follow a hit in its turn; a text that was found needs none."""
-    behind = list(dropwhile(lambda step: step.key != hit, steps))
-    if not behind or behind[0].kind is Kind.TEXT:
-        return []
-    turn = takewhile(lambda step: not step.is_typed, behind[1:])
+    """Return the keys of the texts that follow a hit in its turn."""
+    behind = islice(dropwhile(lambda step: step.key != hit, steps), 1, None)
+    turn = takewhile(lambda step: not step.is_typed, behind)
     return [step.key for step in turn if step.kind is Kind.TEXT][-MAX_REPLIES:]
 
 

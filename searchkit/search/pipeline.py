@@ -197,7 +197,7 @@ def _results(backend: Backend, query: Query, groups: Sequence[Sequence[Ranked]],
 
 def _answer(backend: Backend, query: Query, best: Shown, replies: Sequence[Stored | None]) -> Conclusion | None:
     said = [reply for reply in replies if reply]
-    if said:
+    if said and not snippets.answers_itself(best.stored):
         return snippets.answering(said, lambda text: backend.marks(query, text))
     return snippets.ending(best.stored, best.passage)
 

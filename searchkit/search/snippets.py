@@ -82,11 +82,15 @@ def answering(replies: Sequence[Stored], marks: Marks) -> Conclusion | None:
     for reply in reversed(replies):
         text = without_markdown(Passage(text=reply.part.text[:MAX_READ])).text
         found = marks(text)
-        is_long = len(text.encode("utf-8", "replace")) >= SHORT_BYTES
-        worth = _different(text, found) + is_long + LAST_WORTH * (reply is replies[-1])
+        worth = _different(text, found) + _is_long(text) + LAST_WORTH * (reply is replies[-1])
         if worth > most:
             best, most = Conclusion(stored=reply, passage=_telling(text, found)), worth
     return best
+
+
+def answers_itself(stored: Stored) -> bool:
+    """Say whether a part is a text that says more than what is done next."""
+    return stored.part.kind is Kind.TEXT and _is_long(stored.part.text)
 
 
 def ending(stored: Stored, passage: Passage) -> Conclusion | None:
@@ -113,6 +117,10 @@ def _telling(text: str, marks: Sequence[tuple[int, int]]) -> Passage:
     return _on_one_line(text, marks, max(starts, key=different), ANSWER_CHARACTERS)
 
 
+def _is_long(text: str) -> bool:
+    return len(text[:SHORT_BYTES].encode("utf-8", "replace")) >= SHORT_BYTES
+
+
 def _different(text: str, marks: Sequence[tuple[int, int]]) -> int:
     return len({text[start:end].casefold() for start, end in marks})
 
@@ -126,6 +134,7 @@ _SIGNS = (
     re.compile(r"(?<![A-Za-z0-9_/*.])(\*)(?=[^\s*./])[^*\n]+(?<=[^\s*])(\*)(?![A-Za-z0-9_/*])"),
     re.compile(r"(?<![\w/\\])(\[)[^\]\n]+(\]\([^()\s]+\))"),
     re.compile(r"((?:^#|(?<=\s)##)#{0,5}[ \t]+)", re.MULTILINE),
+    re.compile(r"(^[ \t]*(?:-{3,}|\*{3,}|_{3,})[ \t]*$)", re.MULTILINE),
     re.compile(r"(`{3,}\w*\s?)"),
     re.compile(r"(\|(?:\s*:?-{3,}:?\s*\|)+)"),
 )
