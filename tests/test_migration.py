@@ -5,17 +5,22 @@
 
 import shutil
 import sqlite3
+import zlib
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import orjson
 import pytest
 
 from searchkit import Engine
 from searchkit.backends.local import layout, migrate
+from searchkit.errors import IndexDamaged
 from tests.older import FIRST, FORKED, SECOND, write
 
 CATALOGS = sorted((Path(__file__).parent / "data" / "catalogs").glob("*.sql"))
+# The first format whose manifests have a checksum.
+FIRST_CHECKED = 4
 WORDS = ("wick", "draught", "bouilloire", "candle", "lantern.py", "warehouse")
 
 
@@ -29,7 +34,10 @@ def old(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
         connection.executescript(request.param.read_text())
         version = connection.execute("PRAGMA user_version").fetchone()[0]
     catalog.chmod(0o600)
-    (index / layout.MANIFEST).write_bytes(orjson.dumps({"format": version, "roots": [str(tmp_path / "nowhere")]}))
+    manifest: dict[str, object] = {"format": version, "roots": [str(tmp_path / "nowhere")]}
+    if version >= FIRST_CHECKED:
+        manifest["checksum"] = zlib.crc32(orjson.dumps(manifest, option=orjson.OPT_SORT_KEYS))
+    (index / layout.MANIFEST).write_bytes(orjson.dumps(manifest))
     return index
 
 
@@ -89,3 +97,34 @@ def test_killed_migration_is_done_again(old: Path, today: Path, monkeypatch: pyt
             engine.counts()
 
     assert answers(today) == answers(old)
+    assert (old.with_name("nowhere"),) == layout.remembered_roots(old)
+
+
+def test_migration_that_made_a_damaged_catalog_leaves_the_old_one(
+    old: Path, today: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was made is checked before it takes the place of the old catalog, which is migrated later (issue 15)."""
+    fill = migrate._fill
+
+    def damage(new: Path, *arguments: Any) -> None:
+        fill(new, *arguments)
+        with new.open("r+b") as file:
+            file.seek(new.stat().st_size // 2)
+            file.write(b"\xff" * 8192)
+
+    with monkeypatch.context() as patch, Engine(old) as engine:
+        patch.setattr(migrate, "_fill", damage)
+        with pytest.raises(IndexDamaged, match="as it was"):
+            engine.counts()
+
+    assert migrate.version_of(old) != layout.FORMAT
+    assert answers(today) == answers(old)
+
+
+@pytest.mark.parametrize("old", CATALOGS[-1:], ids=["newest"], indirect=True)
+def test_migration_with_a_damaged_manifest_keeps_what_the_catalog_knows(old: Path, today: Path) -> None:
+    """The catalog has the settings, too, so the manifest that is written again has them (issue 15)."""
+    (old / layout.MANIFEST).write_bytes(b"{")
+
+    assert answers(today) == answers(old)
+    assert (Path("/home/mira/.claude"),) == layout.remembered_roots(old)

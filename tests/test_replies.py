@@ -43,7 +43,7 @@ def found(backend: EmbeddedBackend, words: str, recipe: Recipe = RECIPE) -> set[
     """Return what is found by words and by what stands behind them; nothing has a vector."""
     query = own_output.without(understand(words, now=NOW))
     hits = rank(backend.keyword(query, 10).hits, query, recipe)
-    ranked = semantic.ranked(backend, query, np.zeros(384, np.float32), hits, 10, recipe=recipe)
+    ranked = semantic.ranked(backend, query, np.zeros(384, np.float32), hits, recipe=recipe)
     return {one.part.text for one in backend.stored([one.hit.key for one in ranked]) if one}
 
 

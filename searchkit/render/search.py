@@ -13,7 +13,6 @@ from searchkit.query.types import Clause, Match, Query, Term
 from searchkit.render.lines import RESET, bars, columns, cut, fitting, padded, wrapped
 from searchkit.render.no_results import missing, unfinished
 from searchkit.search.types import Answer, Passage, Result, Shown
-from searchkit.search.weights import Recipe
 from searchkit.sources.apps import app_of_entrypoint
 from searchkit.text.format import NO_DATE, age, count, day, last_part, stamp
 from searchkit.text.sanitize import command_line, one_line, safe
@@ -50,7 +49,7 @@ def answer(found: Answer, width: int, now: float, is_explained: bool = False) ->
     for rank, result in enumerate(found.results, 1):
         yield from _result(rank, result, width, now)
         if is_explained:
-            yield INDENT + click.style(_why(result.best, found.weights), dim=True)
+            yield INDENT + click.style(_why(result.best), dim=True)
         yield ""
 
 
@@ -149,12 +148,14 @@ def _coloured(name: str, shown: Shown) -> str:
     return click.style(name, fg="red" if shown.stored.part.is_error else "cyan")
 
 
-def _why(shown: Shown, weights: Recipe) -> str:
+def _why(shown: Shown) -> str:
     """Say what a result's score is made of."""
     hit, ranked = shown.ranked.hit, shown.ranked
-    own = f"{hit.score:.3f} of the highest possible x {ranked.weight:.2f} as {hit.kind.value}"
-    if weights.coverage_power:
-        own += f" x {hit.coverage:.0%} covered ^ {weights.coverage_power}"
+    word_power, coverage_power = ranked.powers
+    raised = "" if word_power == 1 else f" ^ {word_power}"
+    own = f"{hit.score:.3f} of the highest possible{raised} x {ranked.weight:.2f} as {hit.kind.value}"
+    if coverage_power:
+        own += f" x {hit.coverage:.0%} covered ^ {coverage_power}"
     if ranked.meaning is not None:
         words = f"words {ranked.words:.3f} ({own})" if ranked.words else "no words"
         own = f"{words} and meaning {ranked.meaning:.3f}"

@@ -127,7 +127,7 @@ class Held:
 
 
 def identity(index: Path) -> tuple[int, ...]:
-    """Tell one index from another in the same place: rebuilt, set aside, or with the vectors of another model."""
+    """Tell one index from another in the same place: rebuilt, set aside, pruned, or with another model's vectors."""
     found = []
     for name in (layout.MANIFEST, layout.CATALOG):
         try:

@@ -165,6 +165,10 @@ def conversations(backend: Backend) -> list[str]:
         begun = backend.prompts(backend.keys(one))
         said = [step.id for step in backend.stored([*begun.values()]) if step]
         lines.append(f"what the turns of {one} begin with: {said}")
+        ended = backend.conclusions(backend.keys(one))
+        lengths = [(conclusion.length, conclusion.other_length) for conclusion in ended.values()]
+        said = [step.id for step in backend.stored([conclusion.key for conclusion in ended.values()]) if step]
+        lines.append(f"what the turns of {one} end with: {said} {lengths}")
     for session in sessions:
         for agent in (None, *backend.agents(session)):
             several = backend.members(session, agent)

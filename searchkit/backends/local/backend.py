@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from searchkit.backends.base import Found, Order, Reach, Stored
+from searchkit.backends.base import Found, Hit, Order, Reach, Stored
 from searchkit.backends.local import layout
 from searchkit.backends.local.catalog import read
 from searchkit.backends.local.catalog.asking import rows_in
@@ -62,6 +62,8 @@ class EmbeddedBackend(Meaning):
         self._handed = 0
         self._uncommitted = 0
         self._committed_at = time.monotonic()
+        # The query that was asked last: its other candidates are scored next.
+        self._searched: tuple[Query, finding.Search] | None = None
         if is_writable and self._keyword_directory.exists():
             self._check_keyword()
 
@@ -152,6 +154,15 @@ class EmbeddedBackend(Meaning):
             everywhere = msgspec.structs.replace(query, condition=Condition())
             hidden = self._matching(everywhere, demands, order, ends_at).total
         return msgspec.structs.replace(found, hits=found.hits[:limit], hidden=hidden)
+
+    def scored(self, query: Query, keys: Sequence[int], /) -> list[Hit]:
+        """Score these parts for the words of a query; those that hold none of them are left out."""
+        if not self._has_words():
+            return []
+        last = self._searched
+        with self._open_keyword().reading():
+            search = last[1] if last is not None and last[0] == query else self._search(query)
+            return finding.scored(search, keys)
 
     def stored(self, keys: Sequence[int], /) -> list[Stored | None]:
         """Return parts by their keys, in this order; None for one that is gone."""
@@ -276,7 +287,9 @@ class EmbeddedBackend(Meaning):
             with self._reading():
                 narrow = Narrowing(self._connection, self._unpacker, self._kept().meant)
                 narrowing = within(keyword.schema, narrow.bounds(query.condition))
-        return finding.Search(searcher, keyword.schema, asked, narrowing)
+        search = finding.Search(searcher, keyword.schema, asked, narrowing)
+        self._searched = query, search
+        return search
 
     def _has_words(self) -> bool:
         """Say whether there is a keyword index yet; a first run begins without one."""
@@ -340,6 +353,7 @@ class EmbeddedBackend(Meaning):
         if self._keyword is not None:
             self._keyword.close()
         self._keyword = None
+        self._searched = None
         self._handed = self._uncommitted = 0
 
     def _check_keyword(self) -> None:

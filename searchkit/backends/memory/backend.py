@@ -8,7 +8,9 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 
-from searchkit.backends.base import Batch, Entry, Found, Holding, Node, Order, Reach, Step, Stored
+import msgspec
+
+from searchkit.backends.base import Batch, Conclusion, Entry, Found, Hit, Holding, Node, Order, Reach, Step, Stored
 from searchkit.backends.memory import census, conversations, figures, finding, nodes, settle
 from searchkit.backends.memory import sessions as listing
 from searchkit.backends.memory.held import DATED, TRANSCRIPTS, File, Sighting, Sightings, link, parts, ranked
@@ -85,6 +87,12 @@ class MemoryBackend(conversations.Conversations, Meaning):
         """Return the parts that hold most of what is asked for; a reference, no ranking to copy."""
         return finding.find(self._keyed(), self._held(), query, limit, order)
 
+    def scored(self, query: Query, keys: Sequence[int], /) -> list[Hit]:
+        """Score these parts for the words of a query; those that hold none of them are left out."""
+        everything = msgspec.structs.replace(query, condition=Condition())
+        found = finding.find(self._keyed(), self._held(), everything, len(self._records) * 100, Order.RELEVANCE)
+        return [hit for hit in found.hits if hit.key in keys]
+
     def stored(self, keys: Sequence[int], /) -> list[Stored | None]:
         """Return parts by their keys, in this order; None for one that is gone."""
         known = dict(self._keyed())
@@ -155,6 +163,25 @@ class MemoryBackend(conversations.Conversations, Meaning):
         held, records = self._nodes(), {key: stored.link.uuid for key, stored in self._keyed()}
         begun = {key: nodes.prompt(held, records[key]) for key in keys}
         return {key: prompt for key, prompt in begun.items() if prompt is not None}
+
+    def projects(self) -> dict[str, frozenset[int]]:
+        """Return the sessions of each project, as hits name them."""
+        several: dict[str, set[int]] = {}
+        for session in self.sessions(Condition()):
+            if session.project:
+                several.setdefault(session.project, set()).add(hash(session.id))
+        return {project: frozenset(sessions) for project, sessions in several.items()}
+
+    def conclusions(self, keys: Sequence[int], /) -> dict[int, Conclusion]:
+        """Return the last text of the turn that each of these parts is in; a part without one is left out."""
+        held, parts = self._nodes(), dict(self._keyed())
+        last = {key: nodes.conclusion(held, parts[key].link.uuid) for key in keys}
+        length = {key: len(stored.part.text.encode()) for key, stored in parts.items()}
+        return {
+            key: Conclusion(key=text, length=length[text], other_length=length[key])
+            for key, text in last.items()
+            if text is not None
+        }
 
     def record(self, uuid: str, /) -> int | None:
         """Return the key of a record, or None where there is none."""

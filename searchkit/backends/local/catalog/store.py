@@ -14,7 +14,7 @@ from urllib.parse import quote
 
 import orjson
 
-from searchkit.backends.base import Batch, Holding, Node, Prepared, Step, Stored
+from searchkit.backends.base import Batch, Conclusion, Holding, Node, Prepared, Step, Stored
 from searchkit.backends.local import layout
 from searchkit.backends.local.catalog import census, choosing, read, threads, turns
 from searchkit.backends.local.catalog import sessions as telling
@@ -80,6 +80,7 @@ class Kept:
         self.headings: dict[str, Heading] = {}
         self.summaries: dict[int, str] | None = None
         self.meant: dict[Filter, frozenset[int]] = {}
+        self.projects: dict[str, frozenset[int]] | None = None
 
 
 class Catalog:
@@ -226,6 +227,22 @@ class Catalog:
         """Return what a person typed, or an agent was told, that the turn of each of these parts begins with."""
         with self._reading():
             return turns.prompts(self._connection, keys)
+
+    def projects(self) -> dict[str, frozenset[int]]:
+        """Return the sessions of each project, as hits name them."""
+        with self._reading():
+            kept = self._kept()
+            if kept.projects is None:
+                several: dict[str, set[int]] = {}
+                for session, project in telling.projects(self._connection).items():
+                    several.setdefault(project, set()).add(session)
+                kept.projects = {project: frozenset(sessions) for project, sessions in several.items()}
+            return kept.projects
+
+    def conclusions(self, keys: Sequence[int], /) -> dict[int, Conclusion]:
+        """Return the last text of the turn that each of these parts is in; a part without one is left out."""
+        with self._reading():
+            return turns.conclusions(self._connection, keys)
 
     def record(self, uuid: str, /) -> int | None:
         """Return the key of a record, or None where there is none."""
@@ -381,11 +398,19 @@ class Catalog:
             self._connection.execute("INSERT OR REPLACE INTO settings VALUES (?, 'true')", (FORGETTING,))
         self._connection.execute("PRAGMA secure_delete = FAST")
         self._names.forget()
-        self.finish_forgetting()
+        try:
+            self.finish_forgetting()
+        except IndexUnwritable as error:
+            raise IndexUnwritable(
+                f"what was forgotten may still be on the disk: {error.message}",
+                "make room or give yourself permission there, then run searchkit index, which goes on where this"
+                " stopped",
+            ) from error
 
     def finish_forgetting(self) -> None:
         """Take what was forgotten from the disk, where that is not done."""
         if self.setting(FORGETTING):
+            layout.mark_changed(self._path.parent)
             self._wipe()
             self.remember(FORGETTING, None)
 
@@ -399,7 +424,9 @@ class Catalog:
                 "a process that reads the index keeps what was forgotten on the disk",
                 "when it is done, run searchkit index, which goes on where this stopped",
             )
-        remove(self._path.with_name(layout.LAST_SEARCH))
+        # Also what searches leave that are killed while they write theirs beside it.
+        for left in self._path.parent.glob(f"*{Path(layout.LAST_SEARCH).stem}.*"):
+            remove(left)
         aside = self._path.parent / layout.ASIDE
         if aside.exists():
             log.warning("what was moved aside may hold what is to be forgotten, and is removed: %s", aside)

@@ -22,6 +22,7 @@ from searchkit.backends.local.catalog.conversations import Conversations
 from searchkit.backends.local.catalog.store import Kept
 from searchkit.backends.local.filters import Narrowing
 from searchkit.backends.local.vectors import pending
+from searchkit.backends.vector_priority import EXCHANGE_PIECE
 from searchkit.errors import IndexDamaged, IndexModel, IndexUnwritable, UsageError
 from searchkit.query.types import Condition
 from searchkit.types import Finding
@@ -301,12 +302,17 @@ class Meaning(Conversations):
             rows = self._readable()
             with self._reading():
                 digests = pending.digests(self._connection)
+                exchanges = pending.of_exchanges(self._connection)
             columns = (rows[name].to_pylist() for name in ("part", "piece", "digest"))
             counted = Counter(zip(*columns, strict=True))
             pairs = {(part, digest) for part, _, digest in counted}
             # One that is there twice is rebuilt, since nothing says which of the two is right.
             twice = {part for (part, _, _), count in counted.items() if count > 1}
-            left_over = [part for part, digest in pairs if digests.get(part) != digest or part in twice]
+            # So is one that lacks its second vector, as those of older indexes do.
+            halves = exchanges - {part for part, piece, _ in counted if piece == EXCHANGE_PIECE}
+            left_over = [
+                part for part, digest in pairs if digests.get(part) != digest or part in twice or part in halves
+            ]
             if self._is_writable and not self._keeps_left_over:
                 self._vectors().remove(left_over)
             self._held = {part for part, _ in pairs}.difference(left_over)
