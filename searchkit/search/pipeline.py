@@ -42,12 +42,12 @@ def retrieve(
     """Answer a query, by meaning too where the vector of the question is given, or by meaning alone."""
     started = time.perf_counter()
     if not (query.clauses or query.condition.filters or query.condition.periods):
-        reach = backend.reach()
+        reach = backend.words.reach()
         return Answer(query=query, results=(), total=0, parts=reach.searchable, pending=reach.pending)
     asked, query = query, own_output.without(query)
     candidates = max(recipe.candidates, limit)
     for _ in range(MOST_TRIES):
-        found = backend.keyword(query, candidates, order) if are_words_asked else Found(hits=(), total=0)
+        found = backend.words.search(query, candidates, order) if are_words_asked else Found(hits=(), total=0)
         ranked = (ranking.rank if order is Order.RELEVANCE else ranking.as_found)(found.hits, query, recipe)
         if question is not None and order is Order.RELEVANCE:
             ranked = semantic.ranked(backend, query, question, ranked, limit, are_words_asked, recipe)
@@ -59,19 +59,19 @@ def retrieve(
         groups = _grouped(_reranked(backend, query, ranked, judge), limit, is_grouped)
     groups = [_worth_showing(group) for group in groups]
     results = _results(backend, query, groups, turns)
-    reach = backend.reach()
+    reach = backend.words.reach()
     return Answer(
         query=asked,
         results=results,
         total=found.total or len(ranked),
-        embedded=0 if question is None else backend.covered().searchable,
+        embedded=0 if question is None else backend.vectors.reach().searchable,
         parts=reach.searchable,
         pending=reach.pending,
         hidden=found.hidden if asked.condition != Condition() else 0,
         unseen=found.unseen,
         missing=found.missing,
-        suggestions={word: alike for word in found.missing if (alike := backend.similar_words(word))},
-        facets={name: backend.facets(query, name) for name in facets},
+        suggestions={word: alike for word in found.missing if (alike := backend.words.spelling(word))},
+        facets={name: backend.words.facets(query, name) for name in facets},
         seconds=time.perf_counter() - started,
     )
 
@@ -82,7 +82,7 @@ def _grouped(ranked: Sequence[Ranked], limit: int, is_grouped: bool) -> list[lis
 
 def _reranked(backend: Backend, query: Query, ranked: Sequence[Ranked], judge: "Judge") -> list[Ranked]:
     first = [one.hit.key for one in ranked[: rerank.FIRST]]
-    stored = zip(first, backend.stored(first), strict=True)
+    stored = zip(first, backend.catalog.stored(first), strict=True)
     return rerank.rerank(ranked, query.wanted, {key: one.part.text for key, one in stored if one}, judge)
 
 
@@ -94,10 +94,10 @@ def _worth_showing(group: list[Ranked]) -> list[Ranked]:
 
 def _results(backend: Backend, query: Query, groups: Sequence[Sequence[Ranked]], turns: int) -> list[Result]:
     """Fetch what is shown, all of it at once."""
-    near = window.nearby(backend, [group[0].hit.key for group in groups], turns)
+    near = window.nearby(backend.catalog, [group[0].hit.key for group in groups], turns)
     around = {step.key for entries in near.values() for step in entries if isinstance(step, Step)}
     keys = sorted({one.hit.key for group in groups for one in group} | around)
-    parts = dict(zip(keys, backend.stored(keys), strict=True))
+    parts = dict(zip(keys, backend.catalog.stored(keys), strict=True))
     # What was found may be gone meanwhile, or repeat what was read since.
     shown = [
         [_shown(backend, query, one, stored) for one in group if (stored := parts[one.hit.key]) and not stored.repeats]
@@ -105,7 +105,7 @@ def _results(backend: Backend, query: Query, groups: Sequence[Sequence[Ranked]],
     ]
     shown = [group for group in shown if group]
     homes = [group[0].stored.link.places[0].session for group in shown]
-    sessions = backend.headings(sorted({home for home in homes if home}))
+    sessions = backend.catalog.headings(sorted({home for home in homes if home}))
     hits = [group[0].ranked.hit.key for group in shown]
     return [
         Result(
@@ -120,4 +120,4 @@ def _results(backend: Backend, query: Query, groups: Sequence[Sequence[Ranked]],
 
 def _shown(backend: Backend, query: Query, ranked: Ranked, stored: Stored) -> Shown:
     text = stored.part.text
-    return Shown(ranked=ranked, stored=stored, passage=snippets.cut(text, backend.marks(query, text)))
+    return Shown(ranked=ranked, stored=stored, passage=snippets.cut(text, backend.words.highlight(query, text)))

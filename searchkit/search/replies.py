@@ -17,7 +17,7 @@ def replies(backend: Backend, words: Sequence[Ranked], recipe: Recipe) -> list[H
     known = {one.hit.key for one in words}
     behind = [range(prompt.key + 1, prompt.key + 1 + recipe.reply_steps) for prompt in prompts]
     keys = sorted({key for several in behind for key in several} | {prompt.key for prompt in prompts})
-    stored = dict(zip(keys, backend.stored(keys), strict=True))
+    stored = dict(zip(keys, backend.catalog.stored(keys), strict=True))
     found: dict[int, Hit] = {}
     for prompt, several in zip(prompts, behind, strict=True):
         asked = stored[prompt.key]

@@ -39,17 +39,17 @@ def ranked(
     # What must hold certain words is only ranked by its meaning.
     if not (are_words_asked and means_words(query)):
         most = max(recipe.candidates if words else recipe.candidates_alone, limit)
-        near = [one for one in backend.nearest(question, query.condition, most) if one.cosine >= least]
+        near = [one for one in backend.vectors.nearest(question, query.condition, most) if one.cosine >= least]
     known = {one.key: Meant(cosine=one.cosine, feature=one.feature) for one in near}
     said = replies(backend, words, recipe) if _can_be_replied_to(query, recipe) else []
     candidates = [*(one.hit for one in words), *said]
     others = [*(_hit(one) for one in near), *said]
     unknown = [hit.key for hit in candidates if hit.key not in known] if recipe.are_cosines_filled else []
     results = [one.hit.key for one in words if one.hit.kind is Kind.TOOL_RESULT]
-    calls = backend.calls(results) if recipe.of_call else {}
+    calls = backend.catalog.calls(results) if recipe.of_call else {}
     answers = {hit.key for hit in (*candidates, *others) if hit.kind in ANSWERING}
-    prompts = backend.prompts(sorted(answers)) if recipe.of_prompt else {}
-    vectors = backend.vectors(sorted({*unknown, *calls.values(), *prompts.values()}))
+    prompts = backend.catalog.prompts(sorted(answers)) if recipe.of_prompt else {}
+    vectors = backend.vectors.of(sorted({*unknown, *calls.values(), *prompts.values()}))
     cosines = {
         key: max((_compared(piece, question) for piece in pieces), key=lambda one: one.cosine)
         for key, pieces in vectors.items()

@@ -5,6 +5,7 @@ import os
 import sys
 
 from searchkit import __version__
+from searchkit.backends.registry import is_local_index
 from searchkit.errors import SearchkitError
 from searchkit.server import client
 from searchkit.system import paths
@@ -44,7 +45,7 @@ def answered(arguments: "Sequence[str]") -> int | None:
         status, body = client.ask(index, "POST", RUN, json.dumps(_request(arguments, index)).encode())
         reply: dict[str, Any] = json.loads(body)
     except client.NobodyThere:
-        if os.path.exists(os.path.join(index, "catalog.db")):
+        if is_local_index(index):
             client.start(index)
         return None
     except (client.NoAnswer, ValueError) as fault:

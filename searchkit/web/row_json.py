@@ -48,7 +48,7 @@ def row(backend: Backend, entry: Entry, around: Around) -> Fields:
 
 def marks(backend: Backend, query: Query | None, text: str) -> list[list[int]]:
     """Return where in a text something stands that is asked for."""
-    return [list(span) for span in backend.marks(query, text)] if query is not None else []
+    return [list(span) for span in backend.words.highlight(query, text)] if query is not None else []
 
 
 def _said(backend: Backend, said: Said, around: Around) -> Fields:

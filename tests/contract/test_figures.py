@@ -104,7 +104,7 @@ BY = {
 @pytest.mark.parametrize("by", Grouping)
 def test_figures_count_everything_once(filled: Backend, by: Grouping) -> None:
     """A response counts once, with the most that was told of it; days are those of the user's time zone."""
-    assert BY[by] == filled.figures(Condition(), [by])[by]
+    assert BY[by] == filled.catalog.figures(Condition(), [by])[by]
 
 
 CONDITIONS = [
@@ -147,8 +147,8 @@ def test_prompt_without_a_session_counts(backend: Backend) -> None:
 
 def test_groupings_can_be_asked_for_together(filled: Backend) -> None:
     """Each is answered as if it were alone."""
-    assert BY == filled.figures(Condition(), list(Grouping))
+    assert BY == filled.catalog.figures(Condition(), list(Grouping))
 
 
 def _total(backend: Backend, condition: Condition) -> object:
-    return backend.figures(condition, [Grouping.TOTAL])[Grouping.TOTAL]
+    return backend.catalog.figures(condition, [Grouping.TOTAL])[Grouping.TOTAL]

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime
 
 from searchkit.backends.base import Found, Hit, Order, Stored
-from searchkit.backends.memory import sessions as telling
-from searchkit.backends.memory.census import Held
 from searchkit.query.filter_matching import is_met, is_time_met
 from searchkit.query.types import Clause, Condition, Match, Query, Term
 from searchkit.types import Kind
+from tests.reference import sessions as telling
+from tests.reference.census import Held
 
 _WORD = re.compile(r"[^\W_]+")
 _DATES = {"month": "%Y-%m", "day": "%Y-%m-%d"}

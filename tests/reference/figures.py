@@ -3,12 +3,12 @@
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 
-from searchkit.backends.memory.census import Held, responses
-from searchkit.backends.memory.sessions import sessions
 from searchkit.backends.totals import Counted, tally
 from searchkit.query.filter_matching import is_met, within
 from searchkit.query.types import Condition
 from searchkit.types import Figures, Grouping, Kind, Link, Standing
+from tests.reference.census import Held, responses
+from tests.reference.sessions import sessions
 
 Numbers = Mapping[str, float]
 
