@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from searchkit.backends.base import Backend, Store
 
 # A backend is a package below this one, and a row here: the scheme of its URLs, and what makes a `Store` of one.
-STORES = {"file": "searchkit.backends.local.open:LocalStore"}
+STORES = {"file": "searchkit.backends.local.backend:LocalStore"}
 
 
 def find_store(url: "str | Path") -> "Store":

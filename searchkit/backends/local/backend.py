@@ -1,12 +1,18 @@
 """The local backend: a catalog in SQLite, its words in Tantivy and its vectors in LanceDB, in one directory."""
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
+from urllib.parse import unquote
 
+from searchkit.backends.local import layout
 from searchkit.backends.local.catalog.store import FORGETTING, SqliteCatalog
 from searchkit.backends.local.vectors.store import LanceVectors
 from searchkit.backends.local.words.store import TantivyWords
+from searchkit.errors import IndexBusy, IndexUnwritable, IndexVersion
 from searchkit.types import Finding
+
+_SCHEME = "file://"
 
 
 class LocalBackend:
@@ -63,3 +69,69 @@ class LocalBackend:
         """Release what is held."""
         self.words.close()
         self.catalog.close()
+
+
+class LocalStore:
+    """The directory of an index, by its path or its `file://` URL."""
+
+    format = layout.FORMAT
+
+    def __init__(self, url: str) -> None:
+        """Take where it is; nothing is looked at yet."""
+        self._directory = Path(unquote(url.removeprefix(_SCHEME)) if url.startswith(_SCHEME) else url)
+
+    def exists(self) -> bool:
+        """Say whether there is an index, whatever state it is in."""
+        return layout.has_index(self._directory)
+
+    def check(self) -> None:
+        """Raise unless there is an index of this format, as far as its manifest tells."""
+        layout.check(self._directory)
+
+    def identity(self) -> tuple[int, ...]:
+        """Tell one index from another in the same place."""
+        return layout.identity(self._directory)
+
+    def roots(self) -> tuple[Path, ...]:
+        """Return what the index was made from last, or nothing where that is not known."""
+        return layout.remembered_roots(self._directory)
+
+    def has_vectors(self) -> bool | None:
+        """Say whether there are vectors, by a look at the manifest; None where that is damaged or gone."""
+        if layout.read_manifest(self._directory) is None and self._directory.is_dir():
+            return None
+        return layout.remembered_embedding(self._directory) is not None
+
+    def size(self) -> int:
+        """Return how many bytes the files take."""
+        return layout.size(self._directory)
+
+    def open(self) -> LocalBackend:
+        """Open it to read; one of an older format is brought up to date first."""
+        try:
+            backend = LocalBackend(self._directory)
+        except IndexVersion as fault:
+            if not fault.is_older:
+                raise
+            self._bring_up_to_date()
+            backend = LocalBackend(self._directory)
+        if not backend.words.is_usable():
+            # A migration was interrupted, or somebody removed them; who builds the index makes them itself.
+            with suppress(IndexBusy, IndexUnwritable):
+                self._bring_up_to_date(wait=False)
+        return backend
+
+    def open_to_write(
+        self, wait: bool = True, on_wait: Callable[[str], None] = lambda holder: None, is_rebuild: bool = False, /
+    ) -> AbstractContextManager[LocalBackend]:
+        """Hold the lock and open it to write."""
+        # A search does not wait for what only a writer needs.
+        from searchkit.backends.local.open import open_to_write
+
+        return open_to_write(self._directory, wait, on_wait, is_rebuild)
+
+    def _bring_up_to_date(self, wait: bool = True) -> None:
+        """Migrate an index of an older format, with the words that are searched."""
+        with self.open_to_write(wait) as backend:
+            backend.catalog.settle()
+            backend.follow()

@@ -1,13 +1,12 @@
-"""Opens the backend, to write alone; migrates an index of an older format, salvages a damaged one."""
+"""Opens the backend to write, alone; migrates an index of an older format, salvages a damaged one."""
 
 import os
 import shutil
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
-from urllib.parse import unquote
 
 from searchkit.backends.local import layout
 from searchkit.backends.local.backend import LocalBackend
@@ -17,69 +16,6 @@ from searchkit.system.locks import try_lock
 
 # How often a waiting writer looks again.
 RETRY_SECONDS = 0.2
-
-
-class LocalStore:
-    """The directory of an index, by its path or its `file://` URL."""
-
-    format = layout.FORMAT
-
-    def __init__(self, url: str) -> None:
-        """Take where it is; nothing is looked at yet."""
-        self._directory = Path(unquote(url.removeprefix("file://")) if url.startswith("file://") else url)
-
-    def exists(self) -> bool:
-        """Say whether there is an index, whatever state it is in."""
-        return layout.has_index(self._directory)
-
-    def check(self) -> None:
-        """Raise unless there is an index of this format, as far as its manifest tells."""
-        layout.check(self._directory)
-
-    def identity(self) -> tuple[int, ...]:
-        """Tell one index from another in the same place."""
-        return layout.identity(self._directory)
-
-    def roots(self) -> tuple[Path, ...]:
-        """Return what the index was made from last, or nothing where that is not known."""
-        return layout.remembered_roots(self._directory)
-
-    def has_vectors(self) -> bool | None:
-        """Say whether there are vectors, by a look at the manifest; None where that is damaged or gone."""
-        if layout.read_manifest(self._directory) is None and self._directory.is_dir():
-            return None
-        return layout.remembered_embedding(self._directory) is not None
-
-    def size(self) -> int:
-        """Return how many bytes the files take."""
-        return layout.size(self._directory)
-
-    def open(self) -> LocalBackend:
-        """Open it to read; one of an older format is brought up to date first."""
-        try:
-            backend = LocalBackend(self._directory)
-        except IndexVersion as fault:
-            if not fault.is_older:
-                raise
-            self._bring_up_to_date()
-            backend = LocalBackend(self._directory)
-        if not backend.words.is_usable():
-            # A migration was interrupted, or somebody removed them; who builds the index makes them itself.
-            with suppress(IndexBusy, IndexUnwritable):
-                self._bring_up_to_date(wait=False)
-        return backend
-
-    def open_to_write(
-        self, wait: bool = True, on_wait: Callable[[str], None] = lambda holder: None, is_rebuild: bool = False, /
-    ) -> AbstractContextManager[LocalBackend]:
-        """Hold the lock and open it to write."""
-        return open_to_write(self._directory, wait, on_wait, is_rebuild)
-
-    def _bring_up_to_date(self, wait: bool = True) -> None:
-        """Migrate an index of an older format, with the words that are searched."""
-        with self.open_to_write(wait) as backend:
-            backend.catalog.settle()
-            backend.follow()
 
 
 @contextmanager

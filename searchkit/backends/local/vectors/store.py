@@ -20,7 +20,6 @@ from searchkit.backends.local import layout
 from searchkit.backends.local.catalog import read
 from searchkit.backends.local.catalog.store import Kept, SqliteCatalog
 from searchkit.backends.local.filters import Narrowing
-from searchkit.backends.local.vectors import pending as wanting
 from searchkit.errors import IndexDamaged, IndexModel, IndexUnwritable, UsageError
 from searchkit.query.types import Condition
 from searchkit.types import Finding
@@ -129,6 +128,8 @@ class LanceVectors:
 
     def reach(self) -> Reach:
         """Count the parts that a search for meaning reaches, and those that it should reach and does not yet."""
+        from searchkit.backends.local.vectors import pending as wanting
+
         with self._catalog.reading():
             kept = self._catalog.kept()
             # Every search tells it, and counting takes as long as finding.
@@ -294,6 +295,8 @@ class LanceVectors:
 
     def _holding(self) -> set[int]:
         """Return the parts that have a vector; who writes takes out what is left over of others."""
+        from searchkit.backends.local.vectors import pending as wanting
+
         if self._held is None or not self._is_writable:
             if not self._is_writable and not self._has_vectors():
                 return set()
@@ -334,6 +337,8 @@ class LanceVectors:
 
     def _in_order(self) -> "array[int]":
         """Return what should have a vector, those worth most first; it is kept until something is written."""
+        from searchkit.backends.local.vectors import pending as wanting
+
         changes = self._catalog.connection.total_changes
         if self._order is None or self._order[0] != changes or not self._is_writable:
             self._order = changes, wanting.in_order(self._catalog.connection)

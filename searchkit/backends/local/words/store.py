@@ -18,11 +18,9 @@ from searchkit.backends.local.catalog.store import SqliteCatalog
 from searchkit.backends.local.filters import Narrowing
 from searchkit.backends.local.words import checking
 from searchkit.backends.local.words import search as finding
-from searchkit.backends.local.words.facets import facet
 from searchkit.backends.local.words.highlight import marks
 from searchkit.backends.local.words.index import Indexed, Keyword
 from searchkit.backends.local.words.query import Matcher, within
-from searchkit.backends.local.words.spelling import similar
 from searchkit.errors import IndexDamaged, IndexFault, IndexMissing, IndexUnwritable
 from searchkit.query.types import Condition, Query
 from searchkit.text.language import is_in_french
@@ -152,6 +150,8 @@ class TantivyWords:
 
     def facets(self, query: Query, name: str, /) -> Mapping[str, int]:
         """Count the parts that answer a query by one of their values."""
+        from searchkit.backends.local.words.facets import facet
+
         if not self._has_words():
             return {}
         search = self._search(query)
@@ -164,6 +164,8 @@ class TantivyWords:
 
     def spelling(self, word: str, /) -> list[str]:
         """Return words that are held somewhere and differ little from this one, the likeliest first."""
+        from searchkit.backends.local.words.spelling import similar
+
         keyword = self._open_keyword()
         with keyword.reading():
             return similar(keyword.searcher, word)
