@@ -78,11 +78,15 @@ class Stored(msgspec.Struct, frozen=True, kw_only=True):
 class Hit(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """A part that answers a query, by a key of the backend's own, and how well.
 
+    Keys are only ever compared for being the same. The position is where the part is in its conversation, in the order
+    of files and lines: of two parts of one session the later has the higher one, and of two that lie next to each
+    other one that is higher by 1. Positions of different sessions have nothing to do with each other.
     The score is absolute: 1 is a part that holds everything that was asked for as often as counts.
     Coverage is the share of it that the part holds at all, rare words counting more than common ones.
     """
 
     key: int
+    position: int
     kind: Kind
     session: int
     time: int | None
@@ -112,6 +116,7 @@ class Near(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """A part whose meaning is near to what was asked, by its best piece: the cosine, and that piece's feature."""
 
     key: int
+    position: int
     kind: Kind
     session: int
     time: int | None
@@ -247,6 +252,12 @@ class Catalog(Protocol):
         that the parent of its first record is in; the turn after is the next in the file, if its parent
         is in this one. Lines that are more than `FAR_LINES` from a record that the turn was found by are
         left out, and so are records without a uuid unless they are asked for, and what progress repeats.
+        """
+
+    def following(self, keys: Sequence[int], count: int, /) -> Mapping[int, Sequence[int | None]]:
+        """Return, for each of these parts, the parts at the next positions, so many; None where nothing is there.
+
+        They may be of another conversation.
         """
 
     def prompts(self, keys: Sequence[int], /) -> Mapping[int, int]:

@@ -53,7 +53,7 @@ def fuse(
         means = {key: value / best for key, value in means.items()}
     weight = weight_of(query, recipe) if words else 1.0
     scored = [_scored(one, means.get(key, 0.0), weight) for key, one in found.items()]
-    return sorted(supported(scored, recipe), key=lambda one: (-one.score, -(one.hit.time or 0), one.hit.key))
+    return sorted(supported(scored, recipe), key=lambda one: (-one.score, -(one.hit.time or 0), one.hit.position))
 
 
 def weight_of(query: Query, recipe: Recipe = RECIPE) -> float:

@@ -18,7 +18,7 @@ def rank(hits: Iterable[Hit], query: Query, recipe: Recipe = RECIPE) -> list[Ran
     """Return the hits with their final scores, best first; of equals the newer comes first."""
     scored = as_found(hits, query, recipe)
     ranked = supported(scored if recipe.is_absolute else _by_best(scored), recipe)
-    return sorted(ranked, key=lambda one: (-one.score, -(one.hit.time or 0), one.hit.key))
+    return sorted(ranked, key=lambda one: (-one.score, -(one.hit.time or 0), one.hit.position))
 
 
 def as_found(hits: Iterable[Hit], query: Query, recipe: Recipe = RECIPE) -> list[Ranked]:
@@ -29,10 +29,10 @@ def as_found(hits: Iterable[Hit], query: Query, recipe: Recipe = RECIPE) -> list
 
 def by_session(ranked: Iterable[Ranked], limit: int, passages: int) -> list[list[Ranked]]:
     """Gather the hits of each session, as many sessions as wanted, the one with the best hit first."""
-    groups: dict[int, list[Ranked]] = {}
+    groups: dict[tuple[int, int | None], list[Ranked]] = {}
     for one in ranked:
         # What belongs to no session stands alone.
-        groups.setdefault(one.hit.session or -one.hit.key, []).append(one)
+        groups.setdefault((one.hit.session, None if one.hit.session else one.hit.key), []).append(one)
     return [_titles_last(group)[:passages] for group in list(groups.values())[:limit]]
 
 

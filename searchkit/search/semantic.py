@@ -96,6 +96,7 @@ def _compared(piece: Vector, question: "Values") -> Meant:
 def _hit(near: Near) -> Hit:
     return Hit(
         key=near.key,
+        position=near.position,
         kind=near.kind,
         session=near.session,
         time=near.time,

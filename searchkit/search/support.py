@@ -14,32 +14,35 @@ from searchkit.search.weights import RECIPE, Recipe
 
 def supported(ranked: Sequence[Ranked], recipe: Recipe = RECIPE) -> list[Ranked]:
     """Return hits with what they gain from others added to what they score by themselves."""
-    by_key = {one.hit.key: one for one in ranked}
-    sessions: dict[int, list[float]] = {}
+    places: dict[int, dict[int, float]] = {}
     for one in ranked:
-        sessions.setdefault(one.hit.session, []).append(one.own)
+        places.setdefault(one.hit.session, {})[one.hit.position] = one.own
+    sessions = {session: list(several.values()) for session, several in places.items()}
     counted = recipe.session_hits
     best = {session: sum(sorted(several)[-counted:]) / counted for session, several in sessions.items()}
     # What belongs to no session has nothing in common with what else belongs to none.
-    best[0] = 0.0
+    best[0], places[0] = 0.0, {}
     # So that the scale stays absolute: 1 is the most there can be.
     most = 1 + recipe.of_before + recipe.of_after + recipe.of_session
-    return [msgspec.structs.replace(one, score=(one.own + _gained(one, by_key, best, recipe)) / most) for one in ranked]
+    return [
+        msgspec.structs.replace(one, score=(one.own + _gained(one, places[one.hit.session], best, recipe)) / most)
+        for one in ranked
+    ]
 
 
-def _gained(one: Ranked, by_key: Mapping[int, Ranked], best: Mapping[int, float], recipe: Recipe) -> float:
-    key = one.hit.key
-    before = _better(one, by_key, range(key - recipe.neighbours, key))
-    after = _better(one, by_key, range(key + 1, key + recipe.neighbours + 1))
+def _gained(one: Ranked, owns: Mapping[int, float], best: Mapping[int, float], recipe: Recipe) -> float:
+    position = one.hit.position
+    before = _better(one.own, owns, range(position - recipe.neighbours, position))
+    after = _better(one.own, owns, range(position + 1, position + recipe.neighbours + 1))
     return recipe.of_before * before + recipe.of_after * after + recipe.of_session * best[one.hit.session]
 
 
-def _better(one: Ranked, by_key: Mapping[int, Ranked], keys: Iterable[int]) -> float:
-    """Return by how much the best of some hits of the same session is better than this one."""
+def _better(own: float, owns: Mapping[int, float], positions: Iterable[int]) -> float:
+    """Return by how much the best of the hits at some positions of the same session is better than this one."""
     most = 0.0
     # Every candidate of every search comes here, and few have such a hit.
-    for key in keys:
-        other = by_key.get(key)
-        if other is not None and other.own - one.own > most and other.hit.session == one.hit.session != 0:
-            most = other.own - one.own
+    for position in positions:
+        other = owns.get(position)
+        if other is not None and other - own > most:
+            most = other - own
     return most

@@ -111,6 +111,17 @@ class ReferenceCatalog:
         held, records = self._every_node(), {key: stored.link.uuid for key, stored in self.keyed()}
         return {key: nodes.turns(held, records[key], before, after) for key in keys}
 
+    def following(self, keys: Sequence[int], count: int, /) -> dict[int, list[int | None]]:
+        """Return, for each of these parts, the parts at the next positions, so many."""
+        positions = self.positions()
+        at = {position: key for key, position in positions.items()}
+        return {key: [at.get(positions[key] + 1 + step) for step in range(count)] for key in keys}
+
+    def positions(self) -> dict[int, int]:
+        """Return where each part is, by its key, in the order of files and lines."""
+        keyed = sorted(self.keyed(), key=lambda one: _place(one[1]))
+        return {key: position for position, (key, _) in enumerate(keyed)}
+
     def prompts(self, keys: Sequence[int], /) -> dict[int, int]:
         """Return what a person typed, or an agent was told, that the turn of each of these parts begins with."""
         held, records = self._every_node(), {key: stored.link.uuid for key, stored in self.keyed()}
@@ -377,6 +388,11 @@ class ReferenceCatalog:
 def hashed(name: str) -> int:
     """Return a number of 63 bits for an id."""
     return int.from_bytes(hashlib.blake2b(name.encode(), digest_size=8).digest()) >> 1
+
+
+def _place(stored: Stored) -> tuple[str, int, str, int, str]:
+    home = stored.link.places[0]
+    return home.file, abs(home.line), stored.link.uuid, stored.part.block, stored.id
 
 
 def _columns(entry: Entry) -> tuple[list[Record], list[Sequence[Part]]]:

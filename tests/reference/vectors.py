@@ -69,12 +69,13 @@ class ReferenceVectors:
     def nearest(self, values: "Values", condition: Condition, limit: int, /) -> list[Near]:
         """Return, of the parts that a condition means, those nearest to a unit vector."""
         held, kept = self._catalog.held(), self._vectors.get(self._adopted, {})
+        positions = self._catalog.positions()
         found = []
         for number, stored in self._in_order():
             if is_meant(condition, stored, held):
                 pieces = [vector for vector in kept.get(key(stored.part), ()) if vector.values.any()]
                 cosines = [(float(vector.values @ values), vector.feature) for vector in pieces]
-                found += [_near(number, stored, *max(cosines))] if cosines else []
+                found += [_near(number, positions[number], stored, *max(cosines))] if cosines else []
         return sorted(found, key=lambda near: -near.cosine)[:limit]
 
     def of(self, keys: Sequence[int], /) -> Mapping[int, Sequence[Vector]]:
@@ -125,10 +126,11 @@ def _last(parts: Sequence[tuple[int, Stored]]) -> set[int]:
     return last
 
 
-def _near(number: int, stored: Stored, cosine: float, feature: float) -> Near:
+def _near(number: int, position: int, stored: Stored, cosine: float, feature: float) -> Near:
     home = stored.link.places[0]
     return Near(
         key=number,
+        position=position,
         kind=stored.part.kind,
         session=hash(home.session) if home.session else 0,
         time=stored.link.time,

@@ -19,7 +19,8 @@ class ReferenceWords:
 
     def search(self, query: Query, limit: int, order: Order = Order.RELEVANCE, /) -> Found:
         """Return the parts that hold most of what is asked for; a reference, no ranking to copy."""
-        return finding.find(self._catalog.keyed(), self._catalog.held(), query, limit, order)
+        catalog = self._catalog
+        return finding.find(catalog.keyed(), catalog.positions(), catalog.held(), query, limit, order)
 
     def facets(self, query: Query, name: str, /) -> Mapping[str, int]:
         """Count the parts that answer a query by one of their values."""

@@ -18,6 +18,7 @@ from searchkit.backends.base import READ_BY, Batch, Node, Prepared, Step, Stored
 from searchkit.backends.local import layout
 from searchkit.backends.local.catalog import census, choosing, read, threads, turns
 from searchkit.backends.local.catalog import sessions as telling
+from searchkit.backends.local.catalog.asking import rows_in
 from searchkit.backends.local.catalog.checksums import broken, can_seal, is_readable
 from searchkit.backends.local.catalog.ids import parse_part_id, uuid_key
 from searchkit.backends.local.catalog.names import Names, last_number
@@ -224,6 +225,17 @@ class SqliteCatalog:
         """Return, for each of these parts, those of the turn that it is in and of so many before and after."""
         with self.reading():
             return turns.turns(self.connection, keys, before, after)
+
+    def following(self, keys: Sequence[int], count: int, /) -> dict[int, list[int | None]]:
+        """Return, for each of these parts, the parts at the next positions, so many.
+
+        Parts are numbered as they are read, file by file and line by line, so that the number is the position, too.
+        """
+        after = {key: range(key + 1, key + 1 + count) for key in keys}
+        wanted = sorted({number for several in after.values() for number in several})
+        with self.reading():
+            held = {row[0] for row in rows_in(self.connection, "SELECT id FROM parts WHERE id IN", wanted)}
+        return {key: [number if number in held else None for number in several] for key, several in after.items()}
 
     def prompts(self, keys: Sequence[int], /) -> dict[int, int]:
         """Return what a person typed, or an agent was told, that the turn of each of these parts begins with."""
