@@ -24,7 +24,7 @@ def backend(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Backend]
 
 
 @pytest.fixture
-def embedded(tmp_path: Path) -> Iterator[LocalBackend]:
-    """An empty embedded backend, for what only a store on disk can promise."""
+def local(tmp_path: Path) -> Iterator[LocalBackend]:
+    """An empty local backend, for what only a store on disk can promise."""
     with closing(LocalBackend(tmp_path / "index", is_writable=True)) as opened:
         yield opened

@@ -131,9 +131,9 @@ def test_file_that_becomes_readable_is_no_finding(backend: Backend) -> None:
     assert "unreadable" not in [finding.kind for finding in backend.findings()]
 
 
-def test_reader_sees_whole_batches_only(embedded: LocalBackend, tmp_path: Path) -> None:
+def test_reader_sees_whole_batches_only(local: LocalBackend, tmp_path: Path) -> None:
     """While a batch is written, one who reads sees nothing of it; then he sees all of it."""
-    told(embedded, transcript("a", record(1, 1, "one")))
+    told(local, transcript("a", record(1, 1, "one")))
     seen: list[list[str]] = []
 
     class Watched(list[Entry]):
@@ -146,7 +146,7 @@ def test_reader_sees_whole_batches_only(embedded: LocalBackend, tmp_path: Path) 
     with closing(LocalBackend(tmp_path / "index")) as reader:
         before = contents(reader)
         written = batch(transcript("b", record(2, 1, "two", session=B)), transcript("c", record(3, 1, "c", session=C)))
-        embedded.catalog.write(Watched(written))
+        local.catalog.write(Watched(written))
         after = contents(reader)
 
     assert seen
@@ -851,7 +851,7 @@ def test_forgotten_session_that_grows_on_is_a_live_session(backend: Backend) -> 
     assert ["two"] == texts(backend)
 
 
-def test_forgetting_leaves_no_trace_in_the_catalog(embedded: LocalBackend, tmp_path: Path) -> None:
+def test_forgetting_leaves_no_trace_in_the_catalog(local: LocalBackend, tmp_path: Path) -> None:
     """No byte of what only the forgotten session said, knew or touched stays on disk."""
     secret: dict[str, Any] = {
         "touches": [Touch(path="/xylophone/path", action="read")],
@@ -861,27 +861,27 @@ def test_forgetting_leaves_no_trace_in_the_catalog(embedded: LocalBackend, tmp_p
         "call": "xylophone-call",
     }
     told(
-        embedded,
+        local,
         transcript("a", record(1, 1, "xylophone", **secret), facts=[fact("slug", "xylophone-slug")]),
         transcript("b", record(2, 1, "harp", session=B)),
     )
     before = bytes_on_disk(tmp_path / "index")
 
-    embedded.forget([A])
+    local.forget([A])
 
     after = bytes_on_disk(tmp_path / "index")
     assert b"xylophone" in before
     assert [] == sorted({after[at - 8 : at + 24] for at in _where(after, b"xylophone")})
-    assert ["harp"] == texts(embedded, B)
+    assert ["harp"] == texts(local, B)
 
 
-def test_forgetting_leaves_no_text_beside_a_reader(embedded: LocalBackend, tmp_path: Path) -> None:
+def test_forgetting_leaves_no_text_beside_a_reader(local: LocalBackend, tmp_path: Path) -> None:
     """One who reads at the same time does not keep forgotten texts on disk once he is done."""
-    told(embedded, transcript("a", record(1, 1, "xylophone")), transcript("b", record(2, 1, "harp", session=B)))
+    told(local, transcript("a", record(1, 1, "xylophone")), transcript("b", record(2, 1, "harp", session=B)))
 
     with closing(LocalBackend(tmp_path / "index")) as reader:
         assert ["xylophone"] == texts(reader, A)
-        embedded.forget([A])
+        local.forget([A])
         assert [] == texts(reader, A)
 
     assert b"xylophone" not in bytes_on_disk(tmp_path / "index")
@@ -905,13 +905,13 @@ def test_session_in_a_file_of_another_name_is_gone_with_that_file(backend: Backe
     assert [False] == [session.is_gone for session in backend.catalog.named([B]).values()]
 
 
-def test_forgotten_words_leave_the_keyword_index(embedded: LocalBackend, tmp_path: Path) -> None:
+def test_forgotten_words_leave_the_keyword_index(local: LocalBackend, tmp_path: Path) -> None:
     """The keyword index holds no word of a forgotten session."""
-    told(embedded, transcript("a", record(1, 1, "xylophone")), transcript("b", record(2, 1, "harp", session=B)))
-    embedded.follow()
+    told(local, transcript("a", record(1, 1, "xylophone")), transcript("b", record(2, 1, "harp", session=B)))
+    local.follow()
 
-    embedded.forget([A])
-    embedded.follow()
+    local.forget([A])
+    local.follow()
 
     searcher = Keyword(tmp_path / "index" / "keyword").searcher
     assert [0, 1] == [searcher.doc_freq("text", word) for word in ("xylophone", "harp")]

@@ -16,7 +16,7 @@ from searchkit.query.parse import understand
 from searchkit.query.types import Condition, Filter, Period, Query
 from searchkit.types import Change, Context, Kind, Touch
 from tests.contract.small import A, B, C, agent, batch, document, fact, progress, queued, record, told, transcript
-from tests.contract.test_order import HAPPENINGS, bounded, embedded, histories, orders
+from tests.contract.test_order import HAPPENINGS, bounded, histories, local, orders
 from tests.contract.test_sessions import during, wants
 from tests.reference import ReferenceBackend
 
@@ -218,7 +218,7 @@ def test_what_was_kept_up_equals_what_is_made_anew(happenings: frozenset[str], d
     """However batches come, and however often the index was committed meanwhile, it ends as one made at once."""
     order = data.draw(orders(data.draw(histories(happenings)), "settling between" in happenings))
 
-    with pytest.MonkeyPatch.context() as patch, embedded() as backend:
+    with pytest.MonkeyPatch.context() as patch, local() as backend:
         patch.setattr(store, "COMMIT_SECONDS", 0.0)
         kept_up(backend, order)
         kept = state(backend)
@@ -267,33 +267,33 @@ STORIES: dict[str, list[list[Change] | None]] = {
 
 
 @pytest.mark.parametrize("story", STORIES)
-def test_rewriting_is_followed(embedded: LocalBackend, monkeypatch: pytest.MonkeyPatch, story: str) -> None:
+def test_rewriting_is_followed(local: LocalBackend, monkeypatch: pytest.MonkeyPatch, story: str) -> None:
     """Parts that move, repeat, stand in or go after they were indexed are found as they are now."""
     monkeypatch.setattr(store, "COMMIT_SECONDS", 0.0)
 
-    kept_up(embedded, STORIES[story])
+    kept_up(local, STORIES[story])
 
-    kept = state(embedded)
-    assert rebuilt(embedded) == kept
+    kept = state(local)
+    assert rebuilt(local) == kept
     reference = ReferenceBackend()
     for changes in STORIES[story]:
         reference.catalog.settle() if changes is None else reference.catalog.write(batch(*changes))
     for word in ("one", "two", ""):
-        assert sorted(found(reference, asked(word))) == sorted(found(embedded, asked(word)))
+        assert sorted(found(reference, asked(word))) == sorted(found(local, asked(word)))
 
 
-def test_forgotten_is_found_no_more(embedded: LocalBackend) -> None:
+def test_forgotten_is_found_no_more(local: LocalBackend) -> None:
     """After a session is forgotten only what others hold of it is found, by both backends."""
     reference = filled(ReferenceBackend())
-    filled(embedded).follow()
+    filled(local).follow()
 
-    for backend in (reference, embedded):
+    for backend in (reference, local):
         backend.forget([A])
         backend.catalog.settle()
         backend.follow()
 
     for words in ("amber", "zinc", "delta", ""):
-        agree((reference, embedded), asked(words))
-    assert [] == found(embedded, asked("coral basalt"))[2:]
-    kept = state(embedded)
-    assert rebuilt(embedded) == kept
+        agree((reference, local), asked(words))
+    assert [] == found(local, asked("coral basalt"))[2:]
+    kept = state(local)
+    assert rebuilt(local) == kept

@@ -102,7 +102,7 @@ def test_any_order_ends_the_same(happenings: frozenset[str], data: st.DataObject
     is_settled = "settling between" in happenings
     one, other = (data.draw(orders(drawn, is_settled)) for _ in range(2))
 
-    with embedded() as first, embedded() as second:
+    with local() as first, local() as second:
         reference = told(ReferenceBackend(), one)
         kept = [contents(told(backend, order)) for backend, order in ((first, one), (second, other))]
         digests = {digest(backend) for backend in (reference, first, second)}
@@ -124,7 +124,7 @@ def test_forgetting_leaves_the_same(data: st.DataObject) -> None:
     order = data.draw(orders(data.draw(histories(happenings)), False))
     forgotten = data.draw(st.sampled_from((A, B)))
 
-    with embedded() as backend:
+    with local() as backend:
         left = []
         for item in (ReferenceBackend(), backend):
             told(item, order).forget([forgotten])
@@ -135,7 +135,7 @@ def test_forgetting_leaves_the_same(data: st.DataObject) -> None:
 
 
 @contextmanager
-def embedded() -> Iterator[LocalBackend]:
+def local() -> Iterator[LocalBackend]:
     """Open an empty backend on disk."""
     with TemporaryDirectory() as directory:
         backend = LocalBackend(Path(directory) / "index", is_writable=True)

@@ -17,7 +17,7 @@ from searchkit.types import Change, Kind, Record, Role, Touch
 from tests.contract.meant import DIMENSION, OTHERS, WORDS, condition, embed, ids, lacking, meaning, near
 from tests.contract.small import A, B, C, agent, batch, document, queued, record, told, transcript, uuid
 from tests.contract.test_finding import FILTERS, MAIN, OTHER, PERIODS, REWRITTEN, STORIES, filled
-from tests.contract.test_order import HAPPENINGS, bounded, embedded, histories, orders
+from tests.contract.test_order import HAPPENINGS, bounded, histories, local, orders
 from tests.contract.test_sessions import wants
 from tests.reference import ReferenceBackend
 
@@ -298,7 +298,7 @@ def test_however_batches_come_vectors_end_the_same(data: st.DataObject) -> None:
     happenings = frozenset(HAPPENINGS)
     order = data.draw(orders(data.draw(histories(happenings)), is_settled=True))
 
-    with embedded() as backend:
+    with local() as backend:
         kept_up(backend, order)
         kept = state(backend)
         backend.drop_derived()

@@ -1,16 +1,27 @@
 """Everything that a backend holds, which nothing but tests asks for."""
 
 from collections.abc import Iterator
+from typing import Protocol, runtime_checkable
 
 from searchkit.backends.base import Backend, Stored
 from searchkit.backends.local.catalog import read
 from searchkit.backends.local.catalog.store import SqliteCatalog
 from searchkit.types import Link
-from tests.reference.catalog import ReferenceCatalog
 from tests.reference.held import Holding
 
 # Records asked for in one statement.
 RECORDS_AT_ONCE = 2_000
+
+
+@runtime_checkable
+class Readable(Protocol):
+    """A catalog that tells by itself what it holds; the tables of one that does not are read here."""
+
+    def everything(self) -> Iterator[Holding]:
+        """Yield every record with its parts, in any order."""
+
+    def session_parts(self, session: str, agent: str | None = None, /) -> Iterator[Stored]:
+        """Yield the parts of a session, or of one of its agents, in order; repeats included."""
 
 
 def everything(backend: Backend) -> Iterator[Holding]:
@@ -19,7 +30,7 @@ def everything(backend: Backend) -> Iterator[Holding]:
         case SqliteCatalog() as catalog:
             with catalog.reading():
                 yield from _from_sqlite(catalog)
-        case ReferenceCatalog() as catalog:
+        case Readable() as catalog:
             yield from catalog.everything()
         case other:
             raise TypeError(f"nothing is known of the tables of {other!r}")
@@ -31,7 +42,7 @@ def session_parts(backend: Backend, session: str, agent: str | None = None) -> I
         case SqliteCatalog() as catalog:
             with catalog.reading():
                 yield from _session_from_sqlite(catalog, session, agent)
-        case ReferenceCatalog() as catalog:
+        case Readable() as catalog:
             yield from catalog.session_parts(session, agent)
         case other:
             raise TypeError(f"nothing is known of the tables of {other!r}")
