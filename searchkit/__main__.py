@@ -29,7 +29,7 @@ def _answered() -> int | None:
 
         if bridge.is_plain(sys.argv[2:]):
             return bridge.main(sys.argv[2:])
-    from searchkit.server.forward import answered
+    from searchkit.cli.forward import answered
 
     return answered(sys.argv[1:])
 

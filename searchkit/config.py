@@ -28,6 +28,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     are_roots_chosen: bool
     model: str
     models: Path
+    prices: Mapping[str, object] = {}
 
 
 def resolve(
@@ -39,11 +40,13 @@ def resolve(
     """Decide roots, index directory and model, and where models are kept ready.
 
     The file is `searchkit/config.toml` in the user's configuration directory, with the keys
-    `roots` (a list of paths), `index` (a path) and `model` (a name or a path).
+    `roots` (a list of paths), `index` (a path), `model` (a name or a path) and `prices` (a table for
+    each model, as `prices.configured` reads them).
     """
     file = paths.configured(environment)
     url = paths.index_directory(index, environment, file)
     chosen = _roots(roots, environment, file)
+    prices = file.get("prices", {})
     return Settings(
         roots=tuple(Path(paths.absolute(path, environment)) for path in chosen or [DEFAULT_ROOT]),
         url=url,
@@ -51,6 +54,8 @@ def resolve(
         are_roots_chosen=bool(chosen),
         model=str(model or environment.get("SEARCHKIT_MODEL") or file.get("model") or ""),
         models=Path(paths.user_directory("data", environment)) / "searchkit-models",
+        # What is no table is refused by who needs prices, not by a search.
+        prices=prices if isinstance(prices, Mapping) else {"": prices},
     )
 
 

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from searchkit import config
 from searchkit.backends.base import EMBEDDING, READ_BY, ROOTS, Order, Reach
+from searchkit.backends.prices import Price, configured
 from searchkit.backends.registry import find_store
 from searchkit.context.types import DEFAULT_TOKENS
 from searchkit.conversation import lookup
@@ -32,7 +33,7 @@ from searchkit.search.pipeline import retrieve
 from searchkit.search.types import Answer, Status
 from searchkit.search.weights import RECIPE, Recipe, trusting
 from searchkit.system.deadlines import Patience
-from searchkit.types import Behind, Counts, Figures, Finding, Grouping, Retention, Session
+from searchkit.types import Behind, Cost, Counts, Figures, Finding, Grouping, Retention, Session
 
 if TYPE_CHECKING:
     from searchkit.backends.base import Backend, Values
@@ -236,7 +237,7 @@ class Engine:
         """Return a session, turn by turn, with its branches and agents; of very many turns the first and the last."""
         from searchkit.conversation.outline import outline
 
-        found = outline(self._open().catalog, session, is_full)
+        found = outline(self._open().catalog, session, is_full, self._prices())
         if found is None:
             raise UsageError(f"there is no session {session!r}", "searchkit sessions lists those there are")
         return found
@@ -291,7 +292,14 @@ class Engine:
         self, condition: Condition | None = None, groupings: Sequence[Grouping] = (Grouping.TOTAL,)
     ) -> Mapping[Grouping, Mapping[str, Figures]]:
         """Return figures by label for each grouping; what has no label is under the empty one."""
-        return self._open().catalog.figures(condition or Condition(), groupings)
+        return self._open().catalog.figures(condition or Condition(), groupings, self._prices())
+
+    def costs(self, sessions: Sequence[str]) -> Mapping[str, Cost]:
+        """Return what these sessions cost; one of which nothing is known is left out."""
+        return self._open().catalog.costs(sessions, self._prices())
+
+    def _prices(self) -> Mapping[str, Price]:
+        return configured(self.settings.prices)
 
     def pending(self) -> int:
         """Count the parts that are indexed but that a search for words does not reach yet."""

@@ -92,13 +92,17 @@ class Context(msgspec.Struct, frozen=True, kw_only=True, gc=False, array_like=Tr
 
 
 class Usage(msgspec.Struct, frozen=True, kw_only=True, gc=False, array_like=True):
-    """What one response of the model cost, in tokens and, where the transcript says so, in dollars."""
+    """What one response of the model cost, in tokens and, where the transcript says so, in dollars.
+
+    `cache_write_1h` is the part of `cache_write` that stays in the cache for an hour, which is dearer.
+    """
 
     input: int = 0
     output: int = 0
     cache_read: int = 0
     cache_write: int = 0
     cost: float | None = None
+    cache_write_1h: int = 0
 
 
 class Touch(msgspec.Struct, frozen=True, kw_only=True, gc=False, array_like=True):
@@ -182,6 +186,29 @@ class Fact(msgspec.Struct, frozen=True, kw_only=True, gc=False, array_like=True)
     agent: str | None = None
     leaf: str | None = None
     line: int = 0
+
+
+# The name of the fact of what a session had cost so far: a `CostState` as JSON; the leaf is the last message before it.
+COST_STATE = "cost-state"
+# The name of the fact of how long a turn took: milliseconds, and the uuid of the record that says so, also as the leaf.
+TURN_DURATION = "turn-duration"
+
+
+class CostState(msgspec.Struct, frozen=True, kw_only=True, gc=False, omit_defaults=True):
+    """What a client had counted for a session when it wrote this down: running totals since `started`.
+
+    A session that is reopened goes on with its totals and keeps `started`; so does a session that the client forks
+    from another by `--fork-session`. Times are in milliseconds. `time` is that of the line before.
+    """
+
+    usd: float
+    started: int | None = None
+    time: int | None = None
+    api_ms: int = 0
+    duration_ms: int = 0
+    output: int = 0
+    models: dict[str, float] = {}
+    has_unknown_model: bool = False
 
 
 class Problem(msgspec.Struct, frozen=True, kw_only=True, gc=False, array_like=True):
@@ -352,8 +379,10 @@ class Grouping(StrEnum):
 class Figures(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """How much was asked, answered and done. Failed are calls whose result is an error.
 
-    Tokens and cost count once for each response, however many records tell of it; the cost is None
-    where no transcript says one.
+    Tokens and cost count once for each response, however many records tell of it. The cost is in dollars, and None
+    where nothing is known of it; `estimated` is the part of it that no transcript says and that was worked out from
+    tokens and prices. Responses that nobody said a cost of and whose model has no price are `unpriced`. `api_ms` is
+    how long the client waited for the model, and `api_output` the tokens that it got meanwhile.
     """
 
     sessions: int = 0
@@ -366,6 +395,25 @@ class Figures(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     cache_read: int = 0
     cache_write: int = 0
     cost: float | None = None
+    estimated: float = 0.0
+    unpriced: int = 0
+    api_ms: int = 0
+    api_output: int = 0
+
+    @property
+    def output_per_second(self) -> float | None:
+        """Tokens that the model wrote in a second, where a client measured the time."""
+        return 1000 * self.api_output / self.api_ms if self.api_ms and self.api_output else None
+
+
+class Cost(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """What a session cost in dollars, without what it inherited from the session that it was forked from."""
+
+    usd: float
+    is_estimate: bool = False
+    inherited: float = 0.0
+    api_ms: int = 0
+    output_per_second: float | None = None
 
 
 # How long Claude Code keeps transcripts, and what of them is lost when it deletes them: values only.

@@ -90,7 +90,7 @@ def cut(path: Path) -> None:
 
 @pytest.mark.parametrize(("damage", "texts"), [(replace, ["other", "second"]), (cut, ["first"])])
 def test_reads_a_replaced_file_from_its_beginning(home: Home, damage: Callable[[Path], None], texts: list[str]) -> None:
-    """A file that was rewritten or cut is read anew, and says so."""
+    """A file that was rewritten or cut is read again, and says so."""
     transcript = home.session(SESSION)
     transcript.prompt("first")
     transcript.prompt("second")

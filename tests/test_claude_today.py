@@ -8,7 +8,7 @@ import pytest
 from searchkit.backends.base import Backend
 from searchkit.backends.titles import title_from
 from searchkit.types import Kind
-from tests.answers import OTHER, SESSION, THIRD, found, kept, said, session_of
+from tests.answers import OTHER, SESSION, THIRD, facts_of, found, kept, said, session_of
 from tests.transcript import Home, Transcript, tool_id
 
 Index = Callable[[], Backend]
@@ -87,6 +87,53 @@ def test_fork_of_an_agent_repeats_its_parents_call(home: Home, indexed: Index) -
     assert 1 == [part.part.kind for part in found(backend, "look at the giraffe", 20)].count(Kind.TOOL_CALL)
 
 
+def asked_in_the_queue(own: str) -> dict[str, Any]:
+    """What a fork that runs without a terminal writes before its copies; `own` is unused there."""
+    return {"type": "queue-operation", "operation": "enqueue", "timestamp": "2026-03-01T11:00:00.000Z"}
+
+
+def asked_at_the_keyboard(own: str) -> dict[str, Any]:
+    """What a fork in a terminal writes before its copies, last of the message with which it begins."""
+    return {"type": "file-history-snapshot", "messageId": own, "snapshot": {"messageId": own}}
+
+
+@pytest.mark.parametrize("opening", [asked_in_the_queue, asked_at_the_keyboard])
+@pytest.mark.parametrize("original", [SESSION, THIRD])
+def test_copies_of_a_fork_stay_with_their_original(
+    home: Home, indexed: Index, original: str, opening: Callable[[str], dict[str, Any]]
+) -> None:
+    """`--fork-session` copies records under their uuids; they count where they were said (issue 16)."""
+    own = "99999999-0000-4000-8000-000000000001"
+    first = home.session(original)
+    asked, answered = first.prompt("count the giraffes"), first.text("three giraffes")
+    fork = home.session(OTHER)
+    if opening is asked_at_the_keyboard:
+        fork.line({**opening(asked["uuid"]), "sessionId": OTHER})
+    fork.line({**opening(own), "sessionId": OTHER})
+    for record in (asked, answered):
+        fork.line({**record, "sessionId": OTHER})
+    fork.prompt("and the okapis", uuid=own, parent=answered["uuid"], timestamp="2026-03-01T11:00:00.100Z")
+    fork.text("two okapis", timestamp="2026-03-01T11:00:01.000Z")
+
+    backend = indexed()
+
+    assert (1, 1) == (session_of(backend, original).prompts, session_of(backend, OTHER).prompts)
+    assert [(original, 2)] == [
+        (part.link.places[0].session, len(part.link.places)) for part in found(backend, "three", kind="text")
+    ]
+    assert [OTHER] == [part.link.places[0].session for part in found(backend, "okapis", kind="text")]
+
+
+def test_copy_that_another_session_asked_for_names_the_original(home: Home, indexed: Index) -> None:
+    """A response that names another session than its own was copied from there."""
+    fork = home.session(SESSION)
+    fork.prompt("count the giraffes")
+    fork.text("three giraffes", requestSessionId=THIRD)
+    fork.text("two okapis", requestSessionId=SESSION)
+
+    assert [(None, THIRD)] == facts_of(indexed(), "forked-from")
+
+
 @pytest.mark.parametrize("is_named", [True, False])
 def test_invented_type_is_kept_and_counted_and_never_a_prompt(home: Home, indexed: Index, is_named: bool) -> None:
     """A type that nobody knows, with a message of a user in it, is found, and reported, but is no prompt."""
@@ -100,6 +147,19 @@ def test_invented_type_is_kept_and_counted_and_never_a_prompt(home: Home, indexe
     assert ["system"] == [part.part.kind.value for part in found(backend, "okapi")]
     assert ("unknown type", "quartz") in [(finding.kind, finding.detail) for finding in backend.findings()]
     assert (1, "a real prompt") == (session_of(backend).prompts, session_of(backend).title)
+
+
+def test_notice_of_an_agent_is_no_prompt(home: Home, indexed: Index) -> None:
+    """2.1.197 gives the notice that an agent has ended the source of a prompt; its origin says better (issue 16)."""
+    transcript = home.session(SESSION)
+    transcript.prompt("count in the background", promptSource="sdk")
+    notice = "<task-notification>\n<summary>three giraffes</summary>\n</task-notification>"
+    transcript.prompt(notice, promptSource="sdk", origin={"kind": "task-notification"})
+
+    backend = indexed()
+
+    assert ["system"] == [part.part.kind.value for part in found(backend, "giraffes")]
+    assert 1 == session_of(backend).prompts
 
 
 def test_command_in_the_queue_is_no_prompt(home: Home, indexed: Index) -> None:

@@ -190,7 +190,7 @@ def test_damaged_catalog_is_told_as_such(home: Home, run: Run, tmp_path: Path) -
 
 
 def test_rebuild_keeps_what_is_no_longer_on_disk(home: Home, run: Run) -> None:
-    """A transcript that was deleted stays in the index, also when it is built anew."""
+    """A transcript that was deleted stays in the index, also when it is built again."""
     home.session(SESSION).prompt("find the slow query")
     home.session(OTHER).prompt("something else")
     run("index")
@@ -300,7 +300,7 @@ def test_prune_for_programs_asks_nobody(home: Home, run: Run) -> None:
 
 
 def test_demo_outlives_its_format(run: Run) -> None:
-    """What an older searchkit left of it is made anew, without a question."""
+    """What an older searchkit left of it is rebuilt, without a question."""
     run("demo")
     manifest = config.resolve().index.with_name("searchkit-demo") / layout.MANIFEST
     manifest.write_text('{"format": 1}')

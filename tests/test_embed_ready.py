@@ -1,4 +1,4 @@
-"""The default model is made ready once, kept whole, and made anew when it is not what it should be."""
+"""The default model is made ready once, kept whole, and rebuilt when it is not what it should be."""
 
 import logging
 import os

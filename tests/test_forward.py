@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from searchkit.server import address, client
+from searchkit.client import address, connect
 from tests.running import Answer
 from tests.transcript import Home
 
@@ -78,9 +78,9 @@ class Shell:
         ends_at = time.monotonic() + START_SECONDS
         while True:
             try:
-                _, body = client.ask(str(self.index), "GET", "/v1/health")
+                _, body = connect.ask(str(self.index), "GET", "/v1/health")
                 return dict(json.loads(body))
-            except (client.NobodyThere, client.NoAnswer):
+            except (connect.NobodyThere, connect.NoAnswer):
                 assert time.monotonic() < ends_at
                 time.sleep(0.05)
 

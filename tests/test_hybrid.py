@@ -134,7 +134,7 @@ def test_status_tells_what_is_covered(found: Run) -> None:
     ("damaged", "kept"), [("data/*.lance", 2), ("_versions/*.manifest", 2), ("_versions/*.manifest", 20)]
 )
 def test_status_tells_of_damage_and_what_mends_it(found: Run, tmp_path: Path, damaged: str, kept: int) -> None:
-    """A table of vectors that cannot be read is told beside all else, with the command that makes it anew."""
+    """A table of vectors that cannot be read is told beside all else, with the command that rebuilds it."""
     for path in (tmp_path / "index" / "vectors").rglob(damaged):
         path.write_bytes(path.read_bytes()[: path.stat().st_size // kept])
 

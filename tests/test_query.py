@@ -127,14 +127,14 @@ TAKEN_FOR_WORDS = [
     ("is:not", "is:not was read as words: it is not a state of a part; use one of error, sidechain, summary"),
     (
         "lang:python",
-        "lang:python was read as words: it is not a language that texts are told apart by; use one of en, ",
+        "lang:python was read as words: it is not a known language; use one of en, ",
     ),
     ("on:click", "on:click was read as words: it is not a date; use forms such as 2026-03-01, "),
     ("after:2026-02-30", "after:2026-02-30 was read as words: it is not a date; "),
     ("/[[:alpha:]]/", "/[[:alpha:]]/ was read as words: it is not a regular expression that can be read"),
     ("/(a+))/", "/(a+))/ was read as words: it is not a regular expression that can be read"),
 ]
-NO_LANGUAGE = "is not a language that texts are told apart by"
+NO_LANGUAGE = "is not a known language"
 STACK_TRACE = "\n".join(
     ["Traceback (most recent call last):"]
     + [f'  File "/srv/app/module_{number}.py", line {number}, in <module>' for number in range(200)]

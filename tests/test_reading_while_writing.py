@@ -131,7 +131,7 @@ def test_first_run_answers_before_it_ends(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 def test_open_reader_survives_a_rebuild(tmp_path: Path) -> None:
-    """While the index is made anew an open engine finds as before, or says that all is still to be indexed."""
+    """While the index is rebuilt an open engine finds as before, or says that all is still to be indexed."""
     home = Home(tmp_path / "claude")
     home.session(SESSION).prompt("a lantern")
     with Engine(tmp_path / "index", [home.root]) as kept, Engine(tmp_path / "index", [home.root]) as writer:

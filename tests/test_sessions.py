@@ -81,7 +81,10 @@ def test_session_is_shown_on_two_lines(home: Home, run: Run, monkeypatch: pytest
         time.tzset()
 
     assert ["2026-03-02 01:05  find the slow query", "2026-02-01 19:00  another"] == [line[:37] for line in lines[::2]]
-    assert ["  11111111-1 · shop · fix/slow · 1 prompt · 6 h", "  11111111-9 · shop · main · 1 prompt"] == lines[1::2]
+    assert [
+        "  11111111-1 · shop · fix/slow · 1 prompt · 6 h · ~<$0.01",
+        "  11111111-9 · shop · main · 1 prompt",
+    ] == lines[1::2]
     assert all(len(line) <= 80 for line in lines)
 
 
@@ -116,7 +119,7 @@ def test_filter_that_keeps_all_away_is_named(listed: Run) -> None:
 
     assert (1, "") == (answer.status, answer.out)
     assert [
-        "No session is meant by that.",
+        "No sessions match.",
         "note: without project:ledger there would be 1 session",
         "note: without -kind:prompt there would be 1 session",
     ] == answer.err.splitlines()
@@ -127,7 +130,7 @@ def test_time_without_sessions_is_told_when_there_are_some(listed: Run) -> None:
     answer = listed("sessions", "before:2001-01-01")
 
     assert [
-        "No session is meant by that.",
+        "No sessions match.",
         "note: without before:2001-01-01 there would be 3 sessions",
         "note: sessions are from 2025-03-01 to 2026-03-01",
     ] == answer.err.splitlines()

@@ -18,7 +18,7 @@ STRETCH = (
 )
 OUTLINE = (
     "session title project branch started ended is_gone resume prompts records responses calls failed tokens cost"
-    " models files facts ways"
+    " estimated unpriced api_ms output_per_second turns_ms models files facts ways"
 )
 
 

@@ -11,6 +11,8 @@ from tests.transcript import Home
 
 SESSION = "11111111-1111-4111-8111-111111111111"
 OTHER = "22222222-2222-4222-8222-222222222222"
+# Two responses of Opus 4.6 and one of Haiku 4.5, each of 10 tokens of input, 1,000 from the cache, and 20 of output.
+COST = (2 * (10 * 5 + 1_000 * 0.5 + 20 * 25) + 10 * 1 + 1_000 * 0.1 + 20 * 5) / 1e6
 
 
 @pytest.fixture
@@ -42,7 +44,11 @@ def test_json_has_exact_figures(counted: Run) -> None:
         "calls": 1,
         "failed": 1,
         "tokens": {"input": 30, "output": 60, "cache_read": 3_000, "cache_write": 0},
-        "cost": None,
+        "cost": pytest.approx(COST),
+        "estimated": pytest.approx(COST),
+        "unpriced": 0,
+        "api_ms": None,
+        "output_per_second": None,
     } == answer.json["total"]
     assert {"day", "project", "model", "tool"} == set(answer.json["groups"])
     assert ["2026-03-01", "2026-03-03"] == [group["label"] for group in answer.json["groups"]["day"]]

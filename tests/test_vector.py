@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from searchkit.backends.base import Vector
 from searchkit.backends.local.backend import LocalBackend
+from searchkit.backends.local.catalog.store import SqliteCatalog
 from searchkit.backends.local.layout import VECTORS
 from searchkit.backends.local.vectors import table as upkeep
 from searchkit.backends.local.vectors import table as vector
@@ -107,7 +108,7 @@ def test_killed_between_steps(
 
 def kill_at(monkeypatch: pytest.MonkeyPatch, step: str, is_done: bool, time: int) -> None:
     """End the process before or after a step is done for the first or second time."""
-    places: dict[str, Any] = {"remember": LocalBackend, "drop": vector, "optimize": upkeep}
+    places: dict[str, Any] = {"remember": SqliteCatalog, "drop": vector, "optimize": upkeep}
     place = places.get(step, Vectors)
     original: Callable[..., Any] = getattr(place, step)
     calls = iter(range(1, 1_000))
@@ -207,7 +208,7 @@ def test_reader_gets_the_vectors_of_the_parts_it_names(index: Path) -> None:
 
 
 def test_reader_sees_vectors_that_are_made_first_or_anew(index: Path) -> None:
-    """A reader that was open before there were any vectors finds them, and again when all are made anew."""
+    """A reader that was open before there were any vectors finds them, and again when all are rebuilt."""
     with closing(LocalBackend(index, is_writable=True)) as writer, closing(LocalBackend(index)) as reader:
         reader.vectors.adopt(WORDS)
         found = [near(reader, "word7 and", limit=1)]
@@ -255,7 +256,7 @@ def test_damaged_vectors_are_an_error_that_says_what_to_do(index: Path) -> None:
 
 
 def test_row_of_another_text_is_taken_out(index: Path) -> None:
-    """After the catalog lost its end, a number can mean another text: its vector is made anew."""
+    """After the catalog lost its end, a number can mean another text: its vector is rebuilt."""
     with closing(LocalBackend(index, is_writable=True)) as backend:
         embed(backend)
         with backend.catalog.transaction():
@@ -336,7 +337,7 @@ def test_appends_are_joined_and_the_index_outgrown(
 def test_end_of_a_run_leaves_an_index_in_one_piece(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, matrix: NDArray[np.float32]
 ) -> None:
-    """A run that added much makes the index anew at its end; one that added little leaves it as it is."""
+    """A run that added much makes the index again at its end; one that added little leaves it as it is."""
     monkeypatch.setattr(upkeep, "FLAT_ROWS", 100)
     monkeypatch.setattr(upkeep, "APART", 2)
     table = Vectors(tmp_path, "t")

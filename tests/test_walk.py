@@ -16,11 +16,11 @@ import msgspec
 import pytest
 
 from searchkit import Engine, __version__
+from searchkit.cli.forward import COMMANDS as FORWARDED
 from searchkit.errors import SearchkitError
 from searchkit.mcp.bridge import Bridge
 from searchkit.mcp.tools import TOOLS
 from searchkit.server.app import answered, refused
-from searchkit.server.forward import COMMANDS as FORWARDED
 from searchkit.server.routes import ADDRESSES, Address, Given, Parameter
 from searchkit.server.run_command import run as run_for_client
 from searchkit.server.transcripts import Unread

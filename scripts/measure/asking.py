@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from searchkit import __version__
-from searchkit.server import client
-from searchkit.server.forward import VARIABLES
+from searchkit.cli.forward import VARIABLES
+from searchkit.client import connect
 
 # Whoever gets no answer in this time has got none.
 PATIENCE_SECONDS = 120.0
@@ -49,18 +49,18 @@ def ask(index: Path, command: list[str], told: Asked) -> Any:
     started = 0.0
     while time.perf_counter() - began < PATIENCE_SECONDS:
         try:
-            status, answer = client.ask(str(index), "POST", "/v1/run", request)
+            status, answer = connect.ask(str(index), "POST", "/v1/run", request)
             if status == 200 and "printed" in json.loads(answer):
                 told.seconds.append(time.perf_counter() - began)
                 return value(answer)
             if status != 503:
                 told.wrong.append(f"{status} {answer[:200]!r}")
                 return None
-        except client.NobodyThere:
+        except connect.NobodyThere:
             if time.perf_counter() - started > START_SECONDS:
                 started = time.perf_counter()
-                client.start(str(index))
-        except (client.NoAnswer, ValueError):
+                connect.start(str(index))
+        except (connect.NoAnswer, ValueError):
             # It was killed while it answered.
             pass
         told.repeated += 1

@@ -19,7 +19,7 @@ from measure.environment import DATA
 from measure.figures import Figure, say, table
 from measure.questions import chosen
 from searchkit import Engine
-from searchkit.server import control
+from searchkit.client import control
 from searchkit.server.run_command import run as run_here
 
 SEED = 1

@@ -51,7 +51,7 @@ def main() -> None:
     # Imported here, because whoever measures memory must stay small.
     from playwright.sync_api import sync_playwright
 
-    from searchkit.server import control
+    from searchkit.client import control
 
     index, session = Path(sys.argv[1]), sys.argv[2]
     executable = os.environ.get("CHROMIUM", "/usr/bin/chromium")

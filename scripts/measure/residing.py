@@ -14,7 +14,7 @@ from measure.environment import DATA, for_children
 from measure.figures import Figure, say
 from measure.starting import in_turn
 from measure.subject import Subject
-from searchkit.server import client, control
+from searchkit.client import connect, control
 
 # The goals of issue 6, shows 1 and 3.
 PROCESS_RATIO = 2.0
@@ -99,6 +99,6 @@ def _found_after(index: Path, root: Path, number: int) -> float:
     with path.open("a") as file:
         file.write(LINE.format(session=path.stem, number=number, word=word))
     began = time.perf_counter()
-    while b'"total":1,' not in client.ask(str(index), "GET", f"/v1/search?q={word}&mode=keyword")[1]:
+    while b'"total":1,' not in connect.ask(str(index), "GET", f"/v1/search?q={word}&mode=keyword")[1]:
         time.sleep(0.02)
     return time.perf_counter() - began

@@ -43,7 +43,7 @@ def _taken(index: Path, directory: Path) -> list[Path]:
     from playwright.sync_api import sync_playwright
 
     from searchkit import Engine
-    from searchkit.server import control
+    from searchkit.client import control
 
     with Engine(index, [SAMPLE]) as engine:
         engine.index(with_vectors=True)

@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
 
+from searchkit.backends.prices import LIST, Price
 from searchkit.query.types import Condition, Query
 from searchkit.types import (
     Change,
+    Cost,
     Counts,
     Fact,
     Figures,
@@ -326,7 +328,7 @@ class Catalog(Protocol):
         """Count what is kept."""
 
     def figures(
-        self, condition: Condition, groupings: Sequence[Grouping], /
+        self, condition: Condition, groupings: Sequence[Grouping], prices: Mapping[str, Price] = LIST, /
     ) -> Mapping[Grouping, Mapping[str, Figures]]:
         """Return figures by label, such as a day, for each grouping; what has no label is under the empty one.
 
@@ -334,7 +336,12 @@ class Catalog(Protocol):
         did. A period holds for what happened in it. Prompts have no model, and only calls have a tool.
         In all there are as many sessions as `sessions` returns, unless a period is given: then it is those in which
         something happened.
+        What sessions cost is what the client counted, on the day on which its run ended; of a session of which it
+        counted nothing, what its records say, and else the price of its tokens, which is an estimate.
         """
+
+    def costs(self, sessions: Sequence[str], prices: Mapping[str, Price] = LIST, /) -> Mapping[str, Cost]:
+        """Return what these sessions cost; one of which nothing is known is left out."""
 
     def damage(self) -> str | None:
         """Say what was found to be damaged while texts were read; None where that is nothing."""

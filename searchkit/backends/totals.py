@@ -8,6 +8,9 @@ import msgspec
 
 from searchkit.types import Figures, Grouping
 
+# What a client counted for a session as a whole; none of it happened then and there.
+_MONEY = frozenset({"cost", "estimated", "api_ms", "api_output"})
+
 
 class Counted(msgspec.Struct, frozen=True, kw_only=True):
     """Some of the numbers of `Figures`, and of what they are; a day is one of the user's time zone."""
@@ -19,6 +22,8 @@ class Counted(msgspec.Struct, frozen=True, kw_only=True):
     model: str | None = None
     tool: str | None = None
     file: str | None = None
+    # Whether the prompts of these responses were long ones, which may have another price.
+    is_long: bool = False
 
 
 def tally(
@@ -35,7 +40,8 @@ def tally(
         for by in groupings:
             if _concerns(one, by):
                 key = by, _label(one, by) or ""
-                sessions[key].add(one.session)
+                if not one.numbers.keys() <= _MONEY:
+                    sessions[key].add(one.session)
                 numbers = sums[key]
                 for name, number in one.numbers.items():
                     numbers[name] = numbers.get(name, 0) + number
@@ -55,7 +61,8 @@ def _concerns(one: Counted, by: Grouping) -> bool:
     if one.file is not None or by is Grouping.FILE:
         return one.file is not None and by is Grouping.FILE
     if by is Grouping.MODEL:
-        return "prompts" not in one.numbers
+        # Of some of what a client counted, such as the time, it does not say which model it was.
+        return "prompts" not in one.numbers and (one.model is not None or not one.numbers.keys() <= _MONEY)
     return by is not Grouping.TOOL or "calls" in one.numbers
 
 

@@ -38,7 +38,7 @@ class Bar:
         return time.monotonic() - self._started
 
     def restart(self) -> None:
-        """Begin to count time anew."""
+        """Begin to count time again."""
         self._started, self._phase = time.monotonic(), ""
 
     def clear(self) -> None:
@@ -49,7 +49,7 @@ class Bar:
             self._is_drawn = False
 
     def update(self, progress: Progress) -> None:
-        """Draw anew."""
+        """Draw again."""
         if not sys.stderr.isatty():
             return
         if progress.phase != self._phase:

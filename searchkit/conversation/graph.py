@@ -144,7 +144,7 @@ def _is_beginning(node: Node) -> bool:
 def _is_cut(node: Node) -> bool:
     """Say whether a record names none that comes before it, or only what was there before a compaction.
 
-    Sidechains in the file of a session begin anew, each for itself.
+    Sidechains in the file of a session begin again, each for itself.
     """
     is_alone = node.parent is None and node.missing is None and (node.agent is not None or not node.is_sidechain)
     return node.is_boundary or is_alone or not node.is_link

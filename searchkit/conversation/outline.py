@@ -9,6 +9,7 @@ from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
 from searchkit.backends.base import Catalog, Gap, Node, Step, Stored, Survey
+from searchkit.backends.prices import LIST, Price
 from searchkit.conversation.fixes import CHANGING
 from searchkit.conversation.graph import Graph, graph, on, under
 from searchkit.conversation.subagents import MOST_DEPTH, agents_of, is_inline, own_records, sidechains
@@ -16,7 +17,7 @@ from searchkit.conversation.thread import Ways, is_left, leaves, sketched, told
 from searchkit.conversation.turns import steps_of, turns
 from searchkit.conversation.types import Agent, Outline, Reason, Strand, Turn, Work
 from searchkit.query.types import Condition, Filter
-from searchkit.types import Fact, Figures, Grouping, Kind, Touch
+from searchkit.types import COST_STATE, TURN_DURATION, Fact, Figures, Grouping, Kind, Touch
 
 
 class _Way(NamedTuple):
@@ -43,6 +44,7 @@ class _Sketch(NamedTuple):
     steps: Sequence[Step]
 
 
+_NO_DURATIONS: Mapping[str, int] = {}
 # The work of agents by the record that called them.
 _Works = Mapping[str, Sequence[Work]]
 # Of a way with more turns than both together, so many are told from its beginning and from its end. A day of work
@@ -50,7 +52,9 @@ _Works = Mapping[str, Sequence[Work]]
 FIRST_TURNS, LAST_TURNS = 100, 400
 
 
-def outline(catalog: Catalog, session: str, is_full: bool = False) -> Outline | None:
+def outline(
+    catalog: Catalog, session: str, is_full: bool = False, prices: Mapping[str, Price] = LIST
+) -> Outline | None:
     """Return the outline of a session, with all turns of its ways if they are wanted; None where there is none."""
     named = catalog.named([session])
     if session not in named:
@@ -68,19 +72,21 @@ def outline(catalog: Catalog, session: str, is_full: bool = False) -> Outline | 
     ways = Ways(graph(own, leaves(facts))) if survey is None else sketched(survey)
     ways, chosen = _chosen(ways, is_full)
     condition = Condition(filters=(Filter(name="session", values=(session,)),))
-    figures = catalog.figures(condition, (Grouping.TOTAL, Grouping.MODEL))
+    figures = catalog.figures(condition, (Grouping.TOTAL, Grouping.MODEL), prices)
+    durations = _durations(facts)
     told_inside: set[str] = set()
     works = _works(catalog, inside, None, told_inside, 0, _shown(ways, chosen))
     for work in _inline(catalog, nodes):
         works.setdefault(work.agent.caller or "", []).append(work)
     return Outline(
         session=named[session],
-        strands=_strands(catalog, session, ways.found, chosen, works),
+        strands=_strands(catalog, session, ways.found, chosen, works, durations),
         agents=[*works.get("", ()), *(_work(catalog, one, {}) for one in agents if one.name not in told_inside)],
         figures=next(iter(figures[Grouping.TOTAL].values()), Figures()),
         models=sorted(filter(None, figures[Grouping.MODEL])),
         files=_files(steps_of(nodes)) if survey is None else _files(catalog.touching(session)),
         facts=_latest(facts),
+        turns_ms=sum(durations.values()) or None,
     )
 
 
@@ -187,7 +193,14 @@ def _told_work(catalog: Catalog, agent: Agent, nodes: Sequence[Node], works: _Wo
     return Work(agent=agent, strands=_strands(catalog, agent.session, ways.found, chosen, works))
 
 
-def _strands(catalog: Catalog, session: str, found: Graph, chosen: Sequence[_Told], works: _Works) -> list[Strand]:
+def _strands(
+    catalog: Catalog,
+    session: str,
+    found: Graph,
+    chosen: Sequence[_Told],
+    works: _Works,
+    durations: Mapping[str, int] = _NO_DURATIONS,
+) -> list[Strand]:
     """Tell ways through the records of one conversation; each record is on one of them."""
     drawn = [[_sketch(turn) for turn in one.turns] for one in chosen]
     keys = sorted({step.key for way in drawn for turn in way for step in (turn.asked, turn.outcome) if step})
@@ -199,7 +212,7 @@ def _strands(catalog: Catalog, session: str, found: Graph, chosen: Sequence[_Tol
         way, left_out = one.way, {FIRST_TURNS: one.left_out}
         strand = Strand(
             turns=[
-                _turn(sketch, texts, works, leading_off, left_out.get(number, 0))
+                _turn(sketch, texts, works, leading_off, left_out.get(number, 0), durations)
                 for number, sketch in enumerate(sketches)
             ],
             ending=_ending(found, way.keys[0]) if way.at is None else None,
@@ -239,6 +252,7 @@ def _turn(
     works: _Works,
     leading_off: Mapping[int, Sequence[Strand]],
     left_out: int,
+    durations: Mapping[str, int],
 ) -> Turn:
     first = sketch.nodes[0]
     return Turn(
@@ -251,6 +265,7 @@ def _turn(
         agents=[work for node in sketch.nodes for work in works.get(node.uuid, ())],
         branches=[strand for node in sketch.nodes for strand in leading_off.get(node.key, ())],
         left_out=left_out,
+        duration_ms=next((durations[node.uuid] for node in sketch.nodes if node.uuid in durations), None),
     )
 
 
@@ -284,5 +299,11 @@ def _files(steps: Iterable[Step]) -> list[Touch]:
 
 def _latest(facts: Sequence[Fact]) -> dict[str, str]:
     """Return what is known of a session itself: of each fact the one that was said last."""
-    ordered = sorted((fact for fact in facts if fact.agent is None), key=lambda fact: fact.line)
-    return {fact.name: fact.value for fact in ordered}
+    known = (fact for fact in facts if fact.agent is None and fact.name not in (COST_STATE, TURN_DURATION))
+    return {fact.name: fact.value for fact in sorted(known, key=lambda fact: fact.line)}
+
+
+def _durations(facts: Iterable[Fact]) -> dict[str, int]:
+    """Return how long turns took, by the record that says so."""
+    told = (fact for fact in facts if fact.agent is None and fact.name == TURN_DURATION)
+    return {fact.leaf: int(fact.value.partition(" ")[0]) for fact in told if fact.leaf}

@@ -133,6 +133,7 @@ class Turn(msgspec.Struct, frozen=True, kw_only=True):
     The first turn of an agent asks what its caller wanted. A turn after a compaction begins with the
     summary instead, and what stands before the first prompt has none. Agents and branches are those
     that were started in the turn. `left_out` counts the turns before it that are not told, nor what leads off them.
+    How long it took is known where the client wrote it down.
     """
 
     record: str
@@ -144,6 +145,7 @@ class Turn(msgspec.Struct, frozen=True, kw_only=True):
     agents: "Sequence[Work]" = ()
     branches: "Sequence[Strand]" = ()
     left_out: int = 0
+    duration_ms: int | None = None
 
 
 class Strand(msgspec.Struct, frozen=True, kw_only=True):
@@ -167,7 +169,10 @@ class Work(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Outline(msgspec.Struct, frozen=True, kw_only=True):
-    """A whole session: its ways, the agents that no call is known for, what it cost, and the files it touched."""
+    """A whole session: its ways, the agents that no call is known for, what it cost, and the files it touched.
+
+    `turns_ms` adds up the turns of which the client wrote down how long they took.
+    """
 
     session: Session
     strands: Sequence[Strand]
@@ -176,3 +181,4 @@ class Outline(msgspec.Struct, frozen=True, kw_only=True):
     models: Sequence[str] = ()
     files: Sequence[Touch] = ()
     facts: Mapping[str, str] = {}
+    turns_ms: int | None = None

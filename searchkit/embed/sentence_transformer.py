@@ -89,7 +89,7 @@ class Transformer:
         def keep(batch: int) -> None:
             self._batch = batch
 
-        # The library's tokenizers are set anew for every call, which two threads must not do at once.
+        # The library's tokenizers are set again for every call, which two threads must not do at once.
         with self._lock:
             return within_memory(encode, self._batch, self._retreat, keep)
 

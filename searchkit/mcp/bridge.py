@@ -1,7 +1,7 @@
 """`searchkit mcp`: passes what an agent asks on stdin to the resident process, and its answers to stdout.
 
 There is one of these for every agent that is open, so it imports next to nothing. All it keeps is the version of
-the protocol that was agreed on: whoever answers needs no memory, so that a process that died is started anew and
+the protocol that was agreed on: whoever answers needs no memory, so that a process that died is started again and
 asked again. Where none can be had, the whole server is loaded here.
 """
 
@@ -13,10 +13,9 @@ import time
 
 from searchkit import __version__
 from searchkit.backends.registry import is_local_index
+from searchkit.client import connect
 from searchkit.errors import SearchkitError
 from searchkit.mcp import jsonrpc
-from searchkit.server import client
-from searchkit.server.forward import SWITCH
 from searchkit.system import paths
 
 # As `typing` has it, which takes a while to import.
@@ -51,7 +50,7 @@ def main(arguments: "Sequence[str]", environment: "Mapping[str, str]" = os.envir
     except SearchkitError as error:
         sys.stderr.write(f"error: {error.message}\n" + (f"  {error.hint}\n" if error.hint else ""))
         return WENT_WRONG
-    has_resident = not is_alone and not environment.get(SWITCH)
+    has_resident = not is_alone and not environment.get(connect.SWITCH)
     bridge = Bridge(index, jsonrpc.caller(environment), has_resident, sys.stdout.buffer)
     try:
         bridge.run(sys.stdin.buffer)
@@ -195,11 +194,11 @@ class Bridge:
         ends_at = time.monotonic() + START_SECONDS
         while time.monotonic() < ends_at:
             try:
-                status, answer = client.ask(self._index, "POST", PATH, body, headers)
-            except client.NobodyThere:
+                status, answer = connect.ask(self._index, "POST", PATH, body, headers)
+            except connect.NobodyThere:
                 if not self._is_coming():
                     break
-            except client.NoAnswer as silence:
+            except connect.NoAnswer as silence:
                 is_new = time.monotonic() - self._started_at < START_SECONDS
                 is_slow = isinstance(silence.__cause__, TimeoutError)
                 deaths += not is_slow
@@ -230,7 +229,7 @@ class Bridge:
                 return False
             self._starts += 1
             self._started_at = time.monotonic()
-            client.start(self._index)
+            connect.start(self._index)
             return True
 
     def _from_here(self, body: bytes, headers: "Mapping[str, str]") -> bytes:

@@ -18,9 +18,9 @@ from searchkit.errors import SearchkitError, UsageError
 from searchkit.mcp import resources
 from searchkit.mcp.caller import BECAUSE_NAMED, Caller, known
 from searchkit.mcp.jsonrpc import CALLER
+from searchkit.mcp.keep_alive import Beating
 from searchkit.mcp.tools import INSTRUCTIONS, TOOLS, call
 from searchkit.mcp.written import text
-from searchkit.server.beating import Beating
 from searchkit.sources.claude.caller import CALL
 from searchkit.text.sanitize import one_line, safe, spoken, url
 

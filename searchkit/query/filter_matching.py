@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from searchkit.query.types import Filter, Period, Span
+from searchkit.query.types import Condition, Filter, Period, Span
 
 
 def holds(name: str, held: str, wanted: str) -> bool:
@@ -39,6 +39,11 @@ def overlaps(span: Span, started: int | None, ended: int | None) -> bool:
 def is_met(filter: Filter, held: Iterable[str]) -> bool:
     """Say whether a filter holds for a thing that has these values of it."""
     return filter.is_excluded != any(holds(filter.name, value, wanted) for value in held for wanted in filter.values)
+
+
+def is_then(condition: Condition, time: int | None) -> bool:
+    """Say whether all periods of a condition hold for a moment."""
+    return all(period.is_excluded != any(within(span, time) for span in period.spans) for period in condition.periods)
 
 
 def is_time_met(period: Period, started: int | None, ended: int | None) -> bool:

@@ -109,7 +109,7 @@ def _spellings(values: Iterable[str], others: dict[str, str]) -> dict[str, str]:
 _NOUNS = {
     "kind": "a kind of part",
     "role": "a role",
-    "language": "a language that texts are told apart by",
+    "language": "a known language",
     "is": "a state of a part",
 }
 _OTHER_KINDS = {

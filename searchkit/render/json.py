@@ -10,7 +10,7 @@ from searchkit.errors import SearchkitError
 from searchkit.render.health import retention_json
 from searchkit.search.types import Status
 from searchkit.text.format import stamp
-from searchkit.types import Figures, Grouping, Session
+from searchkit.types import Cost, Figures, Grouping, Session
 
 if TYPE_CHECKING:
     from searchkit.indexing.ingest import Summary
@@ -23,8 +23,8 @@ def error(raised: SearchkitError) -> Fields:
     return {"error": {"kind": raised.kind, "message": raised.message, "hint": raised.hint}}
 
 
-def sessions(found: list[Session]) -> Fields:
-    """Show a list of sessions."""
+def sessions(found: Sequence[Session], costs: Mapping[str, Cost]) -> Fields:
+    """Show a list of sessions, and what each cost."""
     return {
         "sessions": [
             {
@@ -38,6 +38,9 @@ def sessions(found: list[Session]) -> Fields:
                 "prompts": session.prompts,
                 "agents": session.agents,
                 "is_gone": session.is_gone,
+                "cost": cost(spent := costs.get(session.id)),
+                "api_ms": spent.api_ms or None if spent else None,
+                "output_per_second": spent.output_per_second if spent else None,
             }
             for session in found
         ]
@@ -114,7 +117,18 @@ def work(figures: Figures) -> Fields:
             "cache_write": figures.cache_write,
         },
         "cost": figures.cost,
+        "estimated": figures.estimated,
+        "unpriced": figures.unpriced,
+        "api_ms": figures.api_ms or None,
+        "output_per_second": figures.output_per_second,
     }
+
+
+def cost(found: Cost | None) -> Fields | None:
+    """Show what a session cost."""
+    if found is None:
+        return None
+    return {"usd": found.usd, "is_estimate": found.is_estimate, "inherited": found.inherited}
 
 
 def _figures(figures: Figures) -> Fields:

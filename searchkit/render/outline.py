@@ -10,7 +10,7 @@ from searchkit.render.gaps import gap
 from searchkit.render.messages import message
 from searchkit.render.ways import beginning, steps
 from searchkit.render.wording import Asked
-from searchkit.text.format import amount, clock, count, day, last_part, lasting, minute
+from searchkit.text.format import amount, clock, count, day, last_part, lasting, minute, money, seconds
 from searchkit.types import Figures
 
 # Rows that are shown of what was asked and of what came of it.
@@ -37,6 +37,7 @@ def _about(found: Outline) -> Iterator[Note]:
     for line in (
         *([line] for line in wording.place(session)),
         [_times(session.started, session.ended), *counted, *_usage(found.figures)],
+        [*_speed(found)],
         [", ".join(found.models)],
         [f"files: {listed}" if (listed := _files(found)) else ""],
     ):
@@ -60,8 +61,17 @@ def _usage(figures: Figures) -> list[str]:
     return [
         f"{count(figures.calls, 'call')}{failed}" if figures.calls else "",
         f"{amount(figures.input)} input, {amount(figures.output)} output tokens" if tokens else "",
-        f"${figures.cost:,.2f}" if figures.cost is not None else "",
+        money(figures.cost, bool(figures.estimated or figures.unpriced)) if figures.cost is not None else "",
     ]
+
+
+def _speed(found: Outline) -> Iterator[str]:
+    """Write how long turns took and how fast the model wrote, where the client says so."""
+    if found.turns_ms:
+        yield f"turns took {seconds(found.turns_ms)}"
+    if found.figures.api_ms:
+        rate = found.figures.output_per_second
+        yield f"the model {seconds(found.figures.api_ms)}" + (f", {rate:,.0f} tokens a second" if rate else "")
 
 
 def _files(found: Outline) -> str:

@@ -29,6 +29,7 @@ def fields(found: Outline, is_full: bool) -> Fields:
         "prompts": session.prompts,
         "records": session.records,
         **work(figures),
+        "turns_ms": found.turns_ms,
         "models": list(found.models),
         "files": [{"path": touch.path, "action": touch.action} for touch in found.files],
         "facts": dict(found.facts),
@@ -53,6 +54,7 @@ def _turn(turn: Turn, is_full: bool) -> Fields:
     return {
         "uuid": turn.record,
         "timestamp": stamp(turn.time),
+        "duration_ms": turn.duration_ms,
         "left_out": turn.left_out,
         "compacted": turn.is_compacted,
         "asked": _said(turn.asked, is_full),

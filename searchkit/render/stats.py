@@ -5,9 +5,10 @@ from datetime import date, timedelta
 
 import click
 
+from searchkit.backends.prices import DATE
 from searchkit.render.bars import bar, bars, fitted, padded, sparkline
 from searchkit.render.wrapped import columns
-from searchkit.text.format import amount, count
+from searchkit.text.format import amount, count, money, seconds
 from searchkit.text.sanitize import one_line
 from searchkit.types import Figures, Grouping
 
@@ -32,8 +33,11 @@ def overview(total: Figures, groups: Mapping[Grouping, Mapping[str, Figures]], w
     yield f"{'tools':{LABEL_WIDTH}}{count(total.calls, 'call')}, {_share(total)} of them failed"
     yield f"{'tokens':{LABEL_WIDTH}}{amount(total.input)} input, {amount(total.output)} output"
     yield f"{'cache':{LABEL_WIDTH}}{amount(total.cache_read)} read, {amount(total.cache_write)} written"
-    if total.cost is not None:
-        yield f"{'cost':{LABEL_WIDTH}}{_money(total)}, where a transcript says one"
+    if total.cost is not None or total.unpriced:
+        yield f"{'cost':{LABEL_WIDTH}}{_cost(total)}"
+    if total.api_ms:
+        rate = f", {total.output_per_second:,.0f} tokens a second" if total.output_per_second else ""
+        yield f"{'time':{LABEL_WIDTH}}{seconds(total.api_ms)} of the model's{rate}"
     days = {label: figures.prompts + figures.responses for label, figures in groups[Grouping.DAY].items() if label}
     if days:
         first, last = min(days), max(days)
@@ -115,7 +119,18 @@ def _share(figures: Figures) -> str:
 
 
 def _money(figures: Figures) -> str:
-    return "-" if figures.cost is None else f"${figures.cost:,.2f}"
+    return "-" if figures.cost is None else money(figures.cost, bool(figures.estimated or figures.unpriced))
+
+
+def _cost(total: Figures) -> str:
+    """Say what everything cost, how much of that is an estimate, and what is missing from it."""
+    said = [_money(total) if total.cost is not None else "unknown"]
+    if total.estimated:
+        part = "" if total.estimated == total.cost else f"{money(total.estimated, is_estimate=True)} of it "
+        said.append(f"{part}estimated by list prices of {DATE}")
+    if total.unpriced:
+        said.append(f"without {count(total.unpriced, 'response')} of models without a price")
+    return ", ".join(said)
 
 
 def _every_day(days: Mapping[str, int]) -> list[int]:

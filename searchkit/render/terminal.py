@@ -9,9 +9,9 @@ from searchkit.query.suggestions import Unknown
 from searchkit.render.health import retention
 from searchkit.render.wrapped import cut
 from searchkit.search.types import Status
-from searchkit.text.format import count, last_part, lasting, minute, size
+from searchkit.text.format import count, last_part, lasting, minute, money, size
 from searchkit.text.sanitize import one_line
-from searchkit.types import Session
+from searchkit.types import Cost, Session
 
 if TYPE_CHECKING:
     from searchkit.indexing.ingest import Summary
@@ -28,7 +28,7 @@ _PLURALS = {"hook_progress": "hook progress", "empty_thinking": "empty thinking"
 }
 
 
-def sessions(found: Sequence[Session], width: int) -> Iterator[str]:
+def sessions(found: Sequence[Session], costs: Mapping[str, Cost], width: int) -> Iterator[str]:
     """Show a session on two lines: when it ended and its title, and what else tells it from others."""
     short = _beginnings([session.id for session in found])
     for session in found:
@@ -41,6 +41,7 @@ def sessions(found: Sequence[Session], width: int) -> Iterator[str]:
             count(session.prompts, "prompt"),
             count(session.agents, "agent") if session.agents else "",
             lasting(session.started, session.ended),
+            money(spent.usd, spent.is_estimate) if (spent := costs.get(session.id)) else "",
             "transcript gone" if session.is_gone else "",
         ]
         yield "  " + click.style(cut(" · ".join(item for item in about if item), width - 2), dim=True)

@@ -24,7 +24,7 @@ def reasons(condition: Condition, values: Callable[[str], Sequence[str]], sessio
     if not everything:
         yield "Nothing is indexed yet: run searchkit index."
         return
-    yield "No session is meant by that."
+    yield "No sessions match."
     # Every word is a filter of titles, and which titles there are is found out once.
     unheard = list(terminal.unknown(unknown(condition, cache(values))))
     yield from unheard

@@ -17,7 +17,7 @@ _UUID = re.compile("[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}
 REASONS = {
     Reason.COMPACTED: "compacted here: Claude went on from a summary of what is above",
     Reason.MISSING: "what came before is missing: no transcript that was indexed holds it",
-    Reason.CYCLE: "what came before leads back here in a circle, so it is not told",
+    Reason.CYCLE: "what came before leads back here in a circle, so it is not shown",
 }
 
 

@@ -26,9 +26,9 @@ from searchkit.errors import (
     SourceError,
     UsageError,
 )
+from searchkit.mcp import keep_alive
 from searchkit.mcp.server import asgi
 from searchkit.render import json
-from searchkit.server import beating
 from searchkit.server.openapi import description
 from searchkit.server.routes import ADDRESSES, Address, Given
 from searchkit.server.run_command import run
@@ -85,7 +85,7 @@ async def unless_gone(receive: Receive, working: Awaitable[T]) -> T:
         await asyncio.wait((task, gone), return_when=asyncio.FIRST_COMPLETED)
         if task.done():
             return task.result()
-        raise Refused(CLIENT_GONE, "nobody waits for it any more")
+        raise Refused(CLIENT_GONE, "the client has disconnected")
     finally:
         task.cancel()
         gone.cancel()
@@ -152,7 +152,7 @@ def _own(service: Service) -> list[BaseRoute]:
     async def run_command(request: Request) -> Response:
         body = await request.body()
         asked = unless_gone(request.receive, service.engines.ask(lambda engine: run(engine, body)))
-        return await beating.answer(asked, _complain)
+        return await keep_alive.answer(asked, _complain)
 
     async def listen(request: Request) -> Response:
         try:

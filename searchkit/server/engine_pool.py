@@ -24,14 +24,14 @@ ENGINES = 3
 ENGINES_THAT_WAIT = 1
 # A search takes a tenth of a second, the first use of a reranker a minute; whoever waited longer went away.
 ANSWER_SECONDS = 120.0
-# An index that is being made anew lacks a file for a moment.
+# An index that is being rebuilt lacks a file for a moment.
 ATTEMPTS = 5
 PAUSE_SECONDS = 0.1
 HINT = "ask for less, or end the process, which starts again by itself: searchkit serve --stop"
 
 
 class Engines:
-    """A pool of engines; an index that was replaced under them is opened anew."""
+    """A pool of engines; an index that was replaced under them is opened again."""
 
     def __init__(self, index: Path, roots: Sequence[str] = ()) -> None:
         """Open nothing yet."""
@@ -98,7 +98,7 @@ class Engines:
                 try:
                     return function(held.renewed())
                 except (IndexMissing, IndexDamaged):
-                    # Somebody makes it anew, or it is so indeed.
+                    # Somebody rebuilds it, or it is so indeed.
                     held.engine.close()
                     if attempt == ATTEMPTS:
                         raise

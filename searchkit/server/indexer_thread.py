@@ -107,7 +107,7 @@ class Following:
     def _choose(self) -> bool:
         """Follow what the index was made from last; that changes when somebody indexes other roots.
 
-        False where it says nothing of roots: it is being made anew, or gone. Those before are watched on.
+        False where it says nothing of roots: it is being rebuilt, or gone. Those before are watched on.
         """
         roots = self._roots()
         if roots and roots != self._followed:

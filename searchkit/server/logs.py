@@ -15,7 +15,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from searchkit.server import address
+from searchkit.client import address
 from searchkit.system.files import open_private
 from searchkit.text.sanitize import safe
 

@@ -54,8 +54,13 @@ _WORK: Mapping[str, Schema] = {
     "calls": NUMBER,
     "failed": NUMBER,
     "tokens": _object({"input": NUMBER, "output": NUMBER, "cache_read": NUMBER, "cache_write": NUMBER}),
-    "cost": _or_null(FRACTION),
+    "cost": _or_null({**FRACTION, "description": "In dollars."}),
+    "estimated": {**FRACTION, "description": "The part of the cost that is an estimate by list prices."},
+    "unpriced": {**NUMBER, "description": "Responses whose cost nobody said and whose model has no price."},
+    "api_ms": _or_null({**NUMBER, "description": "How long the client waited for the model, where it says so."}),
+    "output_per_second": _or_null({**FRACTION, "description": "Tokens written in a second of api_ms."}),
 }
+COST = _or_null(_object({"usd": FRACTION, "is_estimate": FLAG, "inherited": FRACTION}))
 _FIGURES: Mapping[str, Schema] = {"sessions": NUMBER, "prompts": NUMBER, **_WORK}
 _UNREAD = _object({"transcripts": NUMBER, "bytes": NUMBER})
 _SHOWN: Mapping[str, Schema] = {
@@ -202,6 +207,9 @@ SCHEMAS: Mapping[str, Schema] = {
             "prompts": NUMBER,
             "agents": NUMBER,
             "is_gone": FLAG,
+            "cost": COST,
+            "api_ms": _WORK["api_ms"],
+            "output_per_second": _WORK["output_per_second"],
         }
     ),
     "Outline": _object(
@@ -217,6 +225,7 @@ SCHEMAS: Mapping[str, Schema] = {
             "prompts": NUMBER,
             "records": NUMBER,
             **_WORK,
+            "turns_ms": _or_null({**NUMBER, "description": "How long its turns took, of those that say so."}),
             "models": _list(TEXT),
             "files": _list(_object({"path": TEXT, "action": TEXT})),
             "facts": {"type": "object"},
@@ -236,7 +245,8 @@ SCHEMAS: Mapping[str, Schema] = {
                     {
                         "uuid": TEXT,
                         "timestamp": TIME,
-                        "left_out": {**NUMBER, "description": "Turns before it that are not told; full tells them."},
+                        "duration_ms": _or_null(NUMBER),
+                        "left_out": {**NUMBER, "description": "Turns before it that are not shown; full shows them."},
                         "compacted": FLAG,
                         "asked": _or_null(_of("Entry")),
                         "steps": NUMBER,

@@ -10,74 +10,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NoReturn
 
+from searchkit.client import address
+from searchkit.client.lock import hold, leave
 from searchkit.errors import NotPrivate
-from searchkit.server import address
-from searchkit.system.files import open_private, read_private
-from searchkit.system.locks import try_lock
-
-# One process per index: a lock that is held for life, and that the operating system releases after any death.
-#
-# The file says who has it: `123`, or `123 after 99` where process 99 had it before and did not leave by itself.
-# Whoever leaves by himself writes `left` behind that.
-
-# Two numbers and two words.
-MAX_BYTES = 100
-_LEFT = "left"
-
-
-def hold(path: Path) -> int | None:
-    """Take the lock and return its descriptor, which is never closed; None where another process has it.
-
-    Raises NotPrivate where the file is not the user's alone: what a link leads to would be emptied.
-    """
-    descriptor = open_private(path, os.O_CREAT | os.O_RDWR)
-    if not try_lock(descriptor):
-        os.close(descriptor)
-        return None
-    before = os.read(descriptor, MAX_BYTES).decode("ascii", "replace").split()
-    died = before[0] if before and before[0].isdecimal() and before[-1] != _LEFT else None
-    # For whoever must end a process that does not answer any more.
-    os.ftruncate(descriptor, 0)
-    os.lseek(descriptor, 0, os.SEEK_SET)
-    os.write(descriptor, f"{os.getpid()} after {died}".encode() if died else str(os.getpid()).encode())
-    return descriptor
-
-
-def is_held(path: Path) -> bool:
-    """Say whether a process has the lock. Its id would not do: one that nobody waited for still has that."""
-    try:
-        descriptor = open_private(path, os.O_RDWR)
-    except FileNotFoundError:
-        return False
-    try:
-        return not try_lock(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-def holder(path: Path) -> int | None:
-    """Return the process that took the lock last; None where that is not known."""
-    return _number(path, 0)
-
-
-def died_before(path: Path) -> int | None:
-    """Return the process that had the lock before and was killed, or crashed; None where it left by itself."""
-    return _number(path, 2)
-
-
-def leave(descriptor: int) -> None:
-    """Write into a lock that its holder leaves by himself; it is free once he is gone."""
-    os.write(descriptor, f" {_LEFT}".encode())
-
-
-def _number(path: Path, word: int) -> int | None:
-    try:
-        return int(read_private(path, MAX_BYTES).split()[word])
-    except (OSError, ValueError, IndexError):
-        return None
-
-
-# The life of the process: alone on its index, reachable before anything slow is imported, gone without a trace.
 
 # Connections that wait while everything is imported, and while 50 clients ask at once.
 BACKLOG = 512
@@ -176,7 +111,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--index", required=True, metavar="DIR", help="the index to serve")
     parser.add_argument("--root", action="append", default=[], metavar="DIR", help="follow this root instead")
     parser.add_argument("--port", type=int, metavar="N", help="listen on this loopback port, too; 0 is any free one")
-    parser.add_argument("--foreground", action="store_true", help="keep the terminal of whoever started it")
+    parser.add_argument("--foreground", action="store_true", help="keep the terminal of the process that started it")
     return parser
 
 

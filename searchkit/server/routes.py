@@ -167,7 +167,9 @@ def sessions(engine: Engine, given: Given, id: str) -> Fields:
     """List sessions, newest first, and say how many there are."""
     everything = engine.sessions(by_title(_understood(given)))
     begin = given.number("offset")
-    return {**json.sessions(everything[begin : begin + given.number("limit")]), "total": len(everything)}
+    page = everything[begin : begin + given.number("limit")]
+    costs = engine.costs([session.id for session in page])
+    return {**json.sessions(page, costs), "total": len(everything)}
 
 
 def session(engine: Engine, given: Given, id: str) -> Fields:
@@ -343,7 +345,7 @@ ADDRESSES = (
             Parameter(
                 name="exclude_session",
                 is_repeated=True,
-                explained="Leave out this session, meant by its id or a beginning.",
+                explained="Leave out this session: its id, or the beginning of it.",
             ),
             *FILTER_PARAMETERS,
         ),

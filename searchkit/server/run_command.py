@@ -56,7 +56,7 @@ def run(engine: Engine, request: bytes) -> bytes:
     is_ours = asked.version == __version__ and asked.environment.get("TZ") == os.environ.get("TZ")
     if not is_ours or is_outdated(OUTDATED_SECONDS) or asked.index != str(engine.settings.index):
         return msgspec.json.encode(Elsewhere())
-    # A command would say that an index is missing which is only being made anew; whoever lends engines waits for it.
+    # A command would say that an index is missing which is only being rebuilt; whoever lends engines waits for it.
     engine.store.check()
     return msgspec.json.encode(copy_context().run(_run, engine, asked))
 

@@ -12,9 +12,9 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from searchkit.client import address
+from searchkit.client import address as place
 from searchkit.errors import Refused
-from searchkit.server import address
-from searchkit.server import address as place
 from searchkit.server.app import refused
 from searchkit.server.service import Service
 from searchkit.system.files import write_private

@@ -14,8 +14,9 @@ import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from searchkit.backends.registry import find_store
+from searchkit.client import address, lock
 from searchkit.errors import IndexMissing, Refused, SearchkitError
-from searchkit.server import address, logs, process
+from searchkit.server import logs
 from searchkit.server.app import application
 from searchkit.server.outdated import is_outdated
 from searchkit.server.security import Door, Doors, Guard
@@ -50,7 +51,7 @@ class Presence:
         try:
             self._store.check()
         except IndexMissing as error:
-            # Whoever builds it anew because it cannot be read moves it aside first, and is done in a moment.
+            # Whoever builds it again because it cannot be read moves it aside first, and is done in a moment.
             was_missing, self._is_missing = self._is_missing, True
             return error.message if was_missing else None
         except SearchkitError as error:
@@ -85,7 +86,7 @@ IDLE_VARIABLE = "SEARCHKIT_IDLE_SECONDS"
 GRACE_SECONDS = 3
 # Whether the index is still there and still of our format is looked at this often.
 LOOK_SECONDS = 2.0
-# A client that keeps its connection asks again within this, or connects anew.
+# A client that keeps its connection asks again within this, or connects again.
 KEEP_ALIVE_SECONDS = 75
 WENT_WRONG = 2
 
@@ -93,7 +94,7 @@ WENT_WRONG = 2
 def serve(index: Path, roots: Sequence[str], listening: socket.socket, port: int | None) -> int:
     """Serve until it is time to leave; return the status to leave with."""
     with logs.kept(index):
-        if died := process.died_before(address.lock_path(index)):
+        if died := lock.died_before(address.lock_path(index)):
             log.warning(
                 "process %d before this one did not leave by itself: it crashed, as told above, or was killed", died
             )

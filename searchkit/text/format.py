@@ -25,6 +25,20 @@ def amount(number: float) -> str:
     return f"{number:,.1f}G"
 
 
+def money(dollars: float, is_estimate: bool = False) -> str:
+    """Write an amount of dollars; a tilde marks an estimate."""
+    return f"{'~' if is_estimate else ''}{'<$0.01' if 0 < dollars < 0.005 else f'${dollars:,.2f}'}"
+
+
+def seconds(milliseconds: float) -> str:
+    """Write how long something took, short as it may be."""
+    passed = milliseconds / 1000
+    if passed < 60:
+        return f"{passed:.1f} s"
+    minutes = int(passed // 60)
+    return f"{minutes} min" if minutes < 60 else f"{minutes // 60:,} h {minutes % 60} min"
+
+
 def count(number: int, thing: str, things: str | None = None) -> str:
     """Write a number with what it counts."""
     return f"{number:,} {thing if number == 1 else things or thing + 's'}"

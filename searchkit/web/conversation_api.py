@@ -15,6 +15,7 @@ from searchkit.errors import NotFound
 from searchkit.query.parse import understand
 from searchkit.query.types import Filter, Mode, Query, narrowed
 from searchkit.render.answer_json import Fields, agent_fields
+from searchkit.render.json import cost
 from searchkit.server.routes import Given
 from searchkit.server.transcripts import Unread
 from searchkit.sources.claude.images import pictures as read_pictures
@@ -40,7 +41,9 @@ def reading(engine: Engine, given: Given, id: str) -> Fields | Unread:
     count = given.number("count")
     begin = int(given.text("begin") or max(0, here - ABOVE))
     rows = engine.ask(lambda backend: _rows(backend, found, query, begin, begin + count))
-    about = {"as_of": key.as_of, "total": found.total, "begin": begin, **_about(found, here)}
+    costs = engine.costs([found.session.id]) if found.session else {}
+    spent = {"cost": cost(next(iter(costs.values()), None))}
+    about = {"as_of": key.as_of, "total": found.total, "begin": begin, **_about(found, here), **spent}
     return _with_pictures(about, rows)
 
 
@@ -74,7 +77,7 @@ def part(engine: Engine, given: Given, id: str) -> Fields:
     def ask(backend: Backend) -> Fields:
         stored = backend.catalog.part(id)
         if stored is None:
-            raise NotFound(f"there is no part {one_line(id)!r}", "a part is meant as <uuid>#<block>")
+            raise NotFound(f"there is no part {one_line(id)!r}", "name a part as <uuid>#<block>")
         text = stored.part.text
         return {"part": stored.id, "text": text, "marks": marks(backend, query, text)}
 

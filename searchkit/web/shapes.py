@@ -42,6 +42,7 @@ _BRANCH = _object(
         "abandoned": _FLAG,
     }
 )
+_COST = _object({"usd": {"type": "number"}, "is_estimate": _FLAG, "inherited": {"type": "number"}})
 _WITHOUT: Schema = {**_MAYBE_TEXT, "description": "Why no row says that it has pictures, where they cannot be read."}
 _ROWS = _list({"$ref": "#/components/schemas/Row"})
 
@@ -83,6 +84,7 @@ SHAPES: Mapping[str, Schema] = {
             "branch": _MAYBE_TEXT,
             "ended": _MAYBE_TEXT,
             "is_gone": {"type": ["boolean", "null"]},
+            "cost": {"anyOf": [_COST, {"type": "null"}]},
             "resume": _MAYBE_TEXT,
             "here": _NUMBER,
             "hits": _list(_NUMBER),

@@ -20,7 +20,7 @@ class Key(msgspec.Struct, frozen=True, kw_only=True):
     """What is read, which words are marked in it, and when it was laid out.
 
     Whoever leafs on names that moment, so that rows keep their numbers while the session grows. An index that
-    was made anew in the same place is another: its parts have other keys.
+    was rebuilt in the same place is another: its parts have other keys.
     """
 
     index: str

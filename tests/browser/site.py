@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from searchkit import Engine
-from searchkit.server import control
+from searchkit.client import control
 from tests.resident.residence import Residence, wait_for
 
 SAMPLE = Path(__file__).parent.parent.parent / "searchkit" / "sample"

@@ -10,7 +10,7 @@ from urllib.parse import urlparse
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from searchkit.server import control
+from searchkit.client import control
 from tests.browser.conftest import MOST_MILLISECONDS, Open
 from tests.browser.site import SAMPLE, Site
 from tests.resident.residence import SECONDS_FOR_ANYTHING, wait_for

@@ -42,7 +42,7 @@ def mend(page: Page) -> None:
 
 
 def lead(page: Page, path: str) -> None:
-    """Go to another address without loading the page anew."""
+    """Go to another address without loading the page again."""
     page.evaluate("(path) => { history.pushState({}, '', path); dispatchEvent(new PopStateEvent('popstate')); }", path)
 
 

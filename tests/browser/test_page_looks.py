@@ -1,5 +1,6 @@
 """How the page looks: light and dark, on a phone and on a wide screen, and to who cannot see it."""
 
+import re
 from typing import Literal
 
 import pytest
@@ -107,11 +108,23 @@ def test_listeners_are_told(sample: Site, open_page: Open) -> None:
     assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") != "none"
 
 
+def test_cost_is_shown_with_its_tilde(sample: Site, open_page: Open) -> None:
+    """What sessions cost stands in their list, above a conversation and in the overview; estimates are marked."""
+    page = open_page(sample, "/")
+    expect(page.locator(".where .cost").first).to_have_text(re.compile(r"^~\$\d+\.\d\d$"))
+
+    page = open_page(sample, VIEWS[2])
+    expect(page.locator("header.session .cost")).to_have_attribute("title", "An estimate from tokens by list prices")
+
+    page = open_page(sample, "/overview")
+    expect(page.locator(".facts div", has=page.get_by_text("cost", exact=True))).to_contain_text("~$")
+
+
 def test_overview_shows_plots(sample: Site, open_page: Open) -> None:
     """Days, projects, tools and files are drawn; a tool leads to what was done with it."""
     page = open_page(sample, "/overview")
     expect(page.locator(".plot h2")).to_contain_text(["Prompts and responses", "Tokens written", "Tokens read",
-        "Sessions by project", "Tools used most", "Files touched most", "Models"])  # fmt: skip
+        "Cost", "Sessions by project", "Tools used most", "Files touched most", "Models"])  # fmt: skip
 
     page.get_by_role("link", name="Bash").click()
 

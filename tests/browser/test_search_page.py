@@ -201,7 +201,7 @@ def test_address_is_the_search(sample: Site, open_page: Open) -> None:
 
 
 def test_results_keep_their_order(site: Site, open_page: Open) -> None:
-    """From a conversation, reached by its tree and loaded anew, the way back leads to results in the same order."""
+    """From a conversation, reached by its tree and loaded again, the way back leads to results in the same order."""
     site.home.session("55555555-5555-4555-8555-555555555555").prompt("light the lantern")
     site.open()
     page = open_page(site, "/?q=lantern&sort=newest")

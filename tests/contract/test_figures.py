@@ -4,13 +4,28 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
+import msgspec
 import pytest
 from msgspec.structs import replace
 
 from searchkit.backends.base import Backend
+from searchkit.backends.prices import Price
 from searchkit.query.types import Condition, Filter, Period, Span
-from searchkit.types import Context, Figures, Grouping, Kind, Record, Standing, Touch, Usage
-from tests.contract.small import B, agent, fact, queued, record, told, transcript
+from searchkit.types import (
+    COST_STATE,
+    Context,
+    Cost,
+    CostState,
+    Fact,
+    Figures,
+    Grouping,
+    Kind,
+    Record,
+    Standing,
+    Touch,
+    Usage,
+)
+from tests.contract.small import A, B, C, agent, fact, queued, record, told, transcript, uuid
 
 HOUR = 3_600_000
 # In Greenwich, both are on 2026-03-01, a Sunday; three hours further east, the second is on Monday.
@@ -82,8 +97,9 @@ def filled(backend: Backend) -> Backend:
 OPUS_DID = Figures(
     sessions=1, responses=1, calls=1, failed=1, input=10, output=20, cache_read=100, cache_write=7, cost=0.5
 )
-HAIKU_DID = Figures(sessions=1, responses=1, calls=1, input=1, output=2)
-BOTH_DID = replace(OPUS_DID, responses=2, calls=2, input=11, output=22)
+# No list has a price of that model, and no record says what it cost.
+HAIKU_DID = Figures(sessions=1, responses=1, calls=1, input=1, output=2, unpriced=1)
+BOTH_DID = replace(OPUS_DID, responses=2, calls=2, input=11, output=22, unpriced=1)
 A_PROMPT = Figures(sessions=1, prompts=1)
 BY = {
     Grouping.TOTAL: {"": replace(BOTH_DID, sessions=2, prompts=3)},
@@ -148,6 +164,44 @@ def test_prompt_without_a_session_counts(backend: Backend) -> None:
 def test_groupings_can_be_asked_for_together(filled: Backend) -> None:
     """Each is answered as if it were alone."""
     assert BY == filled.catalog.figures(Condition(), list(Grouping))
+
+
+def test_costs_are_those_of_the_client_else_of_tokens(backend: Backend) -> None:
+    """A fork has what came to its total since its original's, told by the message before; others have prices."""
+    known = Context(model="claude-opus-4-6")
+    used = Usage(input=1_000, output=100, cache_read=10_000, cache_write=3_000, cache_write_1h=1_000)
+    told(
+        backend,
+        transcript("a", answer(2, 1, "two", "m1"), facts=[_state(0.25, 2, line=2), _state(0.5, 5, line=9)]),
+        transcript(
+            "b",
+            answer(2, 1, "two", "m1", session=B),
+            answer(3, 2, "three", "m2", session=B, time=SUNDAY),
+            facts=[_state(0.75, 3, line=3, session=B, time=SUNDAY, models={"opus-4": 0.5})],
+        ),
+        transcript("c", answer(4, 1, "four", "m3", session=C, context=known, usage=used)),
+    )
+    estimate = (1_000 * 5 + 100 * 25 + 10_000 * 0.5 + 2_000 * 6.25 + 1_000 * 10) / 1e6
+
+    found = backend.catalog.costs([A, B, C, "nobody"])
+    by_day = backend.catalog.figures(Condition(), [Grouping.DAY])[Grouping.DAY]
+
+    assert {A: Cost(usd=0.5), B: Cost(usd=0.5, inherited=0.25)} == {one: found[one] for one in (A, B)}
+    assert pytest.approx(estimate) == found[C].usd
+    assert found[C].is_estimate
+    assert {A, B, C} == set(found)
+    assert {C: Cost(usd=0.0, is_estimate=True)} == backend.catalog.costs([C], {"claude-opus-4-6": _FREE})
+    assert {"2026-03-01": 0.5, "2026-03-02": pytest.approx(estimate), "": 0.5} == {
+        label: figures.cost for label, figures in by_day.items()
+    }
+
+
+_FREE = Price(input=0, output=0, cache_read=0, cache_write=0, cache_write_1h=0)
+
+
+def _state(usd: float, leaf: int, line: int, session: str = A, **fields: Any) -> Fact:
+    value = msgspec.json.encode(CostState(usd=usd, started=1, **fields)).decode()
+    return fact(COST_STATE, value, line=line, session=session, leaf=uuid(leaf))
 
 
 def _total(backend: Backend, condition: Condition) -> object:

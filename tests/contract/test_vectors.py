@@ -325,7 +325,7 @@ def test_forgotten_is_near_nothing(backend: Backend) -> None:
 
 
 def test_kind_that_gets_no_vector_any_more_loses_it(backend: Backend) -> None:
-    """A document that is read anew takes the vectors of what it no longer says along."""
+    """A document that is read again takes the vectors of what it no longer says along."""
     told(backend, document("plan", record(20, 1, "delta zinc", kind=Kind.PLAN, session=A))).follow()
     embed(backend)
 

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from searchkit import Engine
+from searchkit.client import connect
 from searchkit.mcp.caller import BECAUSE_NAMED, BECAUSE_OPEN, BECAUSE_OPENED
-from searchkit.server import client
 from searchkit.sources.claude import caller
 from tests.mcp.history import SHOP
 from tests.transcript import Home, Record, Transcript, tool_id
@@ -94,9 +94,9 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
     made = Place(tmp_path_factory.mktemp("asking"))
     yield made
     try:
-        _, body = client.ask(str(made.index), "GET", "/v1/health")
+        _, body = connect.ask(str(made.index), "GET", "/v1/health")
         os.kill(json.loads(body)["pid"], signal.SIGKILL)
-    except (client.NobodyThere, client.NoAnswer):
+    except (connect.NobodyThere, connect.NoAnswer):
         pass
 
 

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
+from searchkit.client import connect
 from searchkit.mcp import bridge, jsonrpc
 from searchkit.mcp.bridge import Bridge
-from searchkit.server import client
 from tests.mcp.history import FIXED, LATER, History
 
 NOBODY = {"session": "", "cwd": ""}
@@ -136,7 +136,7 @@ def test_cancelled_request_is_not_answered(history: History, monkeypatch: pytest
             assert is_cancelled.wait(60)
         return 200, json.dumps({"jsonrpc": "2.0", "id": asked["id"], "result": {}}).encode()
 
-    monkeypatch.setattr(client, "ask", ask)
+    monkeypatch.setattr(connect, "ask", ask)
     out = io.BytesIO()
     cancel = b'{"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}}'
 
@@ -168,9 +168,9 @@ def test_process_that_dies_at_every_question_is_done_without(
 
     def ask(*_: object) -> tuple[int, bytes]:
         asked.append(1)
-        raise client.NoAnswer("it died before it answered")
+        raise connect.NoAnswer("it died before it answered")
 
-    monkeypatch.setattr(client, "ask", ask)
+    monkeypatch.setattr(connect, "ask", ask)
 
     said = answers(history.index, request(1, "ping"), has_resident=True)
 
@@ -186,13 +186,13 @@ def test_process_that_ends_at_once_is_done_without(
     started = []
 
     def ask(*_: object) -> tuple[int, bytes]:
-        raise client.NobodyThere
+        raise connect.NobodyThere
 
     def start(index: str) -> None:
         started.append(os.posix_spawn(sys.executable, [sys.executable, "-S", "-c", ""], os.environ))
 
-    monkeypatch.setattr(client, "ask", ask)
-    monkeypatch.setattr(client, "start", start)
+    monkeypatch.setattr(connect, "ask", ask)
+    monkeypatch.setattr(connect, "start", start)
     # Longer than any test takes: only the end of the process can be what is noticed.
     monkeypatch.setattr(bridge, "APPEAR_SECONDS", 600.0)
     monkeypatch.setattr(bridge, "START_SECONDS", 600.0)
@@ -211,10 +211,10 @@ def test_process_that_never_appears_is_started_twice(history: History, monkeypat
     started: list[str] = []
 
     def ask(*_: object) -> tuple[int, bytes]:
-        raise client.NobodyThere
+        raise connect.NobodyThere
 
-    monkeypatch.setattr(client, "ask", ask)
-    monkeypatch.setattr(client, "start", started.append)
+    monkeypatch.setattr(connect, "ask", ask)
+    monkeypatch.setattr(connect, "start", started.append)
     monkeypatch.setattr(bridge, "APPEAR_SECONDS", 0.1)
     monkeypatch.setattr(bridge, "START_SECONDS", 600.0)
 

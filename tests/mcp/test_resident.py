@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from searchkit import Engine
-from searchkit.server import client
+from searchkit.client import connect
 from tests.mcp.history import FIXED
 from tests.transcript import Home
 
@@ -104,8 +104,8 @@ def agent(index: Path, tmp_path: Path) -> Iterator[Agent]:
 def health(index: Path) -> Any:
     """Return what the process says of itself, or None where there is none."""
     try:
-        status, body = client.ask(str(index), "GET", "/v1/health")
-    except (client.NobodyThere, client.NoAnswer):
+        status, body = connect.ask(str(index), "GET", "/v1/health")
+    except (connect.NobodyThere, connect.NoAnswer):
         return None
     return json.loads(body) if status == 200 else None
 
@@ -176,7 +176,7 @@ def test_bridge_of_another_version_is_refused(agent: Agent, index: Path) -> None
     asked = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "ping"}).encode()
     headers = {"Content-Type": "application/json", "Accept": "application/json", "X-Searchkit-Version": "0.0.0"}
 
-    status, _ = client.ask(str(index), "POST", "/mcp", asked, headers)
+    status, _ = connect.ask(str(index), "POST", "/mcp", asked, headers)
 
     assert 409 == status
 
@@ -184,7 +184,7 @@ def test_bridge_of_another_version_is_refused(agent: Agent, index: Path) -> None
 @pytest.mark.parametrize("method", ["GET", "DELETE"])
 def test_only_posting_is_served(agent: Agent, index: Path, method: str) -> None:
     """Whoever wants a stream of the server's own messages is refused: it would never end."""
-    status, _ = client.ask(str(index), method, "/mcp", b"", {"Accept": "text/event-stream"})
+    status, _ = connect.ask(str(index), method, "/mcp", b"", {"Accept": "text/event-stream"})
 
     assert 405 == status
 

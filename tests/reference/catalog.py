@@ -9,9 +9,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from searchkit.backends.base import READ_BY, Batch, Entry, Node, Step, Stored
+from searchkit.backends.prices import LIST, Price
 from searchkit.query.types import Condition
 from searchkit.types import (
     Change,
+    Cost,
     Counts,
     Fact,
     Figures,
@@ -223,9 +225,15 @@ class ReferenceCatalog:
         """Count what is kept."""
         return census.counts(self.held())
 
-    def figures(self, condition: Condition, groupings: Sequence[Grouping], /) -> dict[Grouping, dict[str, Figures]]:
+    def figures(
+        self, condition: Condition, groupings: Sequence[Grouping], prices: Mapping[str, Price] = LIST, /
+    ) -> dict[Grouping, dict[str, Figures]]:
         """Return figures by label, such as a day, for each grouping; what has no label is under the empty one."""
-        return figures.figures(self.held(), condition, groupings)
+        return figures.figures(self.held(), condition, groupings, prices)
+
+    def costs(self, sessions: Sequence[str], prices: Mapping[str, Price] = LIST, /) -> dict[str, Cost]:
+        """Return what these sessions cost; one of which nothing is known is left out."""
+        return figures.costs(self.held(), sessions, prices)
 
     def everything(self) -> Iterator[Holding]:
         """Yield every record with its parts, in any order."""

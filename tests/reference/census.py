@@ -87,4 +87,5 @@ def _most(one: Usage, other: Usage) -> Usage:
         cache_read=max(one.cache_read, other.cache_read),
         cache_write=max(one.cache_write, other.cache_write),
         cost=max((usage.cost for usage in (one, other) if usage.cost is not None), default=None),
+        cache_write_1h=max(one.cache_write_1h, other.cache_write_1h),
     )

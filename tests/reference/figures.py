@@ -3,20 +3,54 @@
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 
+from searchkit.backends.costs import Key, Spent, decode, priced, spent
+from searchkit.backends.costs import costs as add_up
+from searchkit.backends.costs import counted as of_shares
+from searchkit.backends.prices import LONG_PROMPT, Price
 from searchkit.backends.totals import Counted, tally
-from searchkit.query.filter_matching import is_met, within
+from searchkit.query.filter_matching import is_met, is_then
 from searchkit.query.types import Condition
-from searchkit.types import Figures, Grouping, Kind, Link, Standing
+from searchkit.types import COST_STATE, Cost, Figures, Grouping, Kind, Link, Standing
 from tests.reference.census import Held, responses
 from tests.reference.sessions import sessions
 
 Numbers = Mapping[str, float]
 
 
-def figures(held: Held, condition: Condition, groupings: Sequence[Grouping]) -> dict[Grouping, dict[str, Figures]]:
+def figures(
+    held: Held, condition: Condition, groupings: Sequence[Grouping], prices: Mapping[str, Price]
+) -> dict[Grouping, dict[str, Figures]]:
     """Return figures by label, for each of these groupings."""
     meant = None if condition.periods else len(sessions(held, condition))
-    return tally((*_counted(held, condition), *_touches(held, condition)), groupings, meant)
+    told = _told(held)
+    counted = priced(_counted(held, condition), told, prices)
+    return tally((*counted, *_shares(held, condition, told), *_touches(held, condition)), groupings, meant)
+
+
+def costs(held: Held, ids: Sequence[str], prices: Mapping[str, Price]) -> dict[str, Cost]:
+    """Return what sessions cost."""
+    told, everything = _told(held), Condition()
+    found = add_up((*priced(_counted(held, everything), told, prices), *_shares(held, everything, told)), told)
+    return {str(session): cost for session, cost in found.items() if session in ids}
+
+
+def _told(held: Held) -> dict[Key, Spent]:
+    """Return what sessions cost as the client counted it."""
+    holders: dict[object, set[Key]] = {}
+    for sighting in (sighting for sightings in held.records for sighting in sightings):
+        holders.setdefault(sighting.record.uuid, set()).add(sighting.session or "")
+    facts = [fact for fact in held.facts if fact.name == COST_STATE]
+    said = [decode(fact.session, fact.session, fact.line, fact.leaf, fact.value) for fact in facts]
+    return spent([one for one in said if one is not None], lambda uuid: holders.get(uuid, set()))
+
+
+def _shares(held: Held, condition: Condition, told: Mapping[Key, Spent]) -> Iterator[Counted]:
+    for session in sessions(held, Condition(filters=condition.filters)):
+        one = told.get(session.id, Spent([]))
+        shares = [share for share in one.shares if is_then(condition, share.time)]
+        for row in of_shares(session.id, session.project, shares):
+            if _is_wanted(condition, model=row.model):
+                yield row
 
 
 def _counted(held: Held, condition: Condition) -> Iterator[Counted]:
@@ -25,11 +59,14 @@ def _counted(held: Held, condition: Condition) -> Iterator[Counted]:
         session = link.places[0].session
         # What belongs to no session counts, too, unless sessions are chosen.
         is_meant = session in chosen if session is not None else not condition.filters
-        if is_meant and _is_then(condition, link.time):
+        if is_meant and is_then(condition, link.time):
             project = chosen.get(session or "")
             day = None if link.time is None else str(datetime.fromtimestamp(link.time / 1000).date())
             model = link.context.model
-            yield Counted(numbers=numbers, session=session, day=day, project=project, model=model, tool=tool)
+            is_long = sum(numbers.get(name, 0) for name in ("input", "cache_read", "cache_write")) > LONG_PROMPT
+            yield Counted(
+                numbers=numbers, session=session, day=day, project=project, model=model, tool=tool, is_long=is_long
+            )
 
 
 def _touches(held: Held, condition: Condition) -> Iterator[Counted]:
@@ -43,7 +80,7 @@ def _touches(held: Held, condition: Condition) -> Iterator[Counted]:
         link = links[uuid]
         session = link.places[0].session
         is_meant = session in chosen if session is not None else not condition.filters
-        if is_meant and _is_then(condition, link.time) and _is_wanted(condition, model=link.context.model):
+        if is_meant and is_then(condition, link.time) and _is_wanted(condition, model=link.context.model):
             yield from (Counted(numbers={"calls": 1}, session=session, file=path) for path in sorted(touched))
 
 
@@ -77,14 +114,11 @@ def _responses(held: Held, condition: Condition) -> Iterator[tuple[Link, None, N
         tokens = {"input": usage.input, "output": usage.output, "cache_read": usage.cache_read}
         cost = {} if usage.cost is None else {"cost": usage.cost}
         if _is_wanted(condition, model=link.context.model):
-            yield link, None, {"responses": 1, **tokens, "cache_write": usage.cache_write, **cost}
+            written = {"cache_write": usage.cache_write, "cache_write_1h": usage.cache_write_1h}
+            yield link, None, {"responses": 1, **tokens, **written, **cost}
 
 
 def _is_wanted(condition: Condition, **values: str | None) -> bool:
     """Say whether what a model or a tool did is wanted."""
     asked = [filter for filter in condition.filters if filter.name in values]
     return all(is_met(filter, [value] if (value := values[filter.name]) else []) for filter in asked)
-
-
-def _is_then(condition: Condition, time: int | None) -> bool:
-    return all(period.is_excluded != any(within(span, time) for span in period.spans) for period in condition.periods)

@@ -1,4 +1,4 @@
-"""Vectors in dictionaries: compared one by one, and looked through anew whenever they are asked for."""
+"""Vectors in dictionaries: compared one by one, and looked through again whenever they are asked for."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from searchkit import Engine
-from searchkit.server import address, control
+from searchkit.client import address, control
 from tests.transcript import Home
 
 T = TypeVar("T")

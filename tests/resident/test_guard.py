@@ -4,8 +4,8 @@ from contextlib import ExitStack
 
 import pytest
 
-from searchkit.server import address as place
-from searchkit.server import control
+from searchkit.client import address as place
+from searchkit.client import control
 from searchkit.server.security import MOST_AT_ONCE, MOST_BODY_BYTES, SECURITY
 from tests.resident.residence import Reply, Residence, read, request, wait_for
 

@@ -12,7 +12,7 @@ import pytest
 from searchkit import Engine
 from searchkit.backends.local import layout
 from searchkit.backends.local.open import writing
-from searchkit.server import address, client, control
+from searchkit.client import address, connect, control
 from searchkit.system.files import write_private
 from tests.resident.residence import SECONDS_FOR_ANYTHING, SESSION, Residence, wait_for
 
@@ -61,8 +61,8 @@ def test_leaves_when_nobody_asks(residence: Residence) -> None:
 
     assert 0 == process.wait(SECONDS_FOR_ANYTHING)
     assert "nobody asked for 0.5 s" in address.log_path(residence.index).read_text()
-    with pytest.raises(client.NobodyThere):
-        client.ask(str(residence.index), "GET", "/v1/health")
+    with pytest.raises(connect.NobodyThere):
+        connect.ask(str(residence.index), "GET", "/v1/health")
 
 
 def remove_socket(index: Path) -> None:
@@ -76,7 +76,7 @@ def remove_index(index: Path) -> None:
 
 
 def change_format(index: Path) -> None:
-    """Let another version of searchkit build the index anew; like any writer it is alone."""
+    """Let another version of searchkit build the index again; like any writer it is alone."""
     with writing(index / layout.LOCK, wait=True):
         write_private(index / layout.MANIFEST, json.dumps({"format": layout.FORMAT + 1}).encode())
 
@@ -152,7 +152,7 @@ def test_socket_of_a_long_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_index_that_is_replaced(residence: Residence) -> None:
-    """An index that is moved aside and built anew is served by the same process, which keeps its files."""
+    """An index that is moved aside and built again is served by the same process, which keeps its files."""
     process = residence.serve()
     before = residence.found("slow")
     layout.set_aside(residence.index, "now")

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from searchkit.client import address
 from searchkit.errors import NotPrivate
-from searchkit.server import address, logs
+from searchkit.server import logs
 from tests.resident.residence import SECONDS_FOR_ANYTHING, SESSION, Residence, request
 
 SECRET = "crocodile"

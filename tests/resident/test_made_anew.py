@@ -1,4 +1,4 @@
-"""An index is set aside and made anew, or made from other roots, while a process has it open."""
+"""An index is set aside and rebuilt, or made from other roots, while a process has it open."""
 
 import json
 import threading
@@ -19,7 +19,7 @@ EARLIER = "00000000-0000-4000-8000-000000000000"
 
 
 def make_anew(residence: Residence) -> None:
-    """Make an index of another format anew, by somebody else than the process."""
+    """Make an index of another format again, by somebody else than the process."""
     manifest = residence.index / layout.MANIFEST
     manifest.write_text(json.dumps({**json.loads(manifest.read_text()), "format": layout.FORMAT - 1}))
     with Engine(residence.index, [residence.home.root], "fake") as engine:
@@ -57,7 +57,7 @@ def found(index: Path, words: str) -> bool:
 
 
 def test_open_page_shows_its_own_conversation(residence: Residence) -> None:
-    """Whoever leafs on after the index was made anew reads the same conversation, not texts of others."""
+    """Whoever leafs on after the index was rebuilt reads the same conversation, not texts of others."""
     residence.serve()
     _, before = residence.get(f"/v1/readings/{SESSION}")
     residence.home.session(EARLIER, cwd="/a").prompt("sourdough")
@@ -69,7 +69,7 @@ def test_open_page_shows_its_own_conversation(residence: Residence) -> None:
 
 
 def test_vectors_go_on_in_the_new_index(residence: Residence) -> None:
-    """What comes after the index was made anew gets a vector from an engine that had the old one open."""
+    """What comes after the index was rebuilt gets a vector from an engine that had the old one open."""
     residence.build(with_vectors=True)
     with closing(Engine(residence.index, [residence.home.root], "fake")) as engine:
         held = Held(engine)

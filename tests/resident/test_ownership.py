@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from searchkit.client import address, connect, control
+from searchkit.client import lock as alone
 from searchkit.errors import NotPrivate
-from searchkit.server import address, client, control
-from searchkit.server import process as alone
 from searchkit.server.security import Doors
 from tests.resident.residence import SECONDS_FOR_ANYTHING, Residence
 from tests.running import Run
@@ -70,8 +70,8 @@ def test_directory_that_others_can_write(residence: Residence) -> None:
     residence.serve()
     residence.index.chmod(0o777)
 
-    with pytest.raises(client.NoAnswer, match="can be written by other users"):
-        client.ask(str(residence.index), "GET", "/v1/health")
+    with pytest.raises(connect.NoAnswer, match="can be written by other users"):
+        connect.ask(str(residence.index), "GET", "/v1/health")
     with pytest.raises(NotPrivate):
         control.start(residence.index, ())
 
@@ -83,8 +83,8 @@ def test_socket_of_another_user_is_not_asked(residence: Residence, run: Run) -> 
     residence.serve()
     os.chown(address.socket_path(residence.index), NOBODY, NOBODY)
 
-    with pytest.raises(client.NoAnswer, match="belongs to another user"):
-        client.ask(str(residence.index), "GET", "/v1/health")
+    with pytest.raises(connect.NoAnswer, match="belongs to another user"):
+        connect.ask(str(residence.index), "GET", "/v1/health")
 
 
 def test_lock_that_is_a_link_empties_nothing(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""A command that comes while the index is being made anew waits for it, as every other request does."""
+"""A command that comes while the index is being rebuilt waits for it, as every other request does."""
 
 import asyncio
 import json

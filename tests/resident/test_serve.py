@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from searchkit.cli.commands import serve as serving
-from searchkit.server import address, control
-from searchkit.server import process as alone
+from searchkit.client import address, control
+from searchkit.client import lock as alone
 from tests.resident.residence import SECONDS_FOR_ANYTHING, SESSION, Residence, request, wait_for
 from tests.running import Run
 from tests.transcript import Home

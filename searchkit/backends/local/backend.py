@@ -61,7 +61,7 @@ class LocalBackend:
         return True
 
     def drop_derived(self) -> None:
-        """Throw words and vectors away; they are made again from the catalog."""
+        """Throw words and vectors away; they are rebuilt from the catalog."""
         self.words.drop()
         self.vectors.drop()
 

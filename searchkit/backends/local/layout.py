@@ -23,7 +23,7 @@ from searchkit.system import paths
 log = logging.getLogger(__name__)
 
 # Raised whenever an older searchkit could not read what this one writes, or the other way round.
-FORMAT = 4
+FORMAT = 5
 CATALOG = local.CATALOG
 MANIFEST = "manifest.json"
 NEW_MANIFEST = "manifest.new"
@@ -87,7 +87,7 @@ def read_manifest(directory: Path) -> dict[str, Any] | None:
         expected = manifest.pop(_CHECKSUM, None)
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
-    is_checked = expected is not None or not isinstance(version, int) or version == _CHECKED_SINCE
+    is_checked = expected is not None or not isinstance(version, int) or _CHECKED_SINCE <= version <= FORMAT
     return None if is_checked and expected != _checksum(manifest) else manifest
 
 
@@ -200,9 +200,7 @@ def check_version(directory: Path, version: object) -> None:
     if is_older:
         hint = "run: searchkit index, which brings it up to date and keeps all that is in it"
     else:
-        hint = (
-            "use the searchkit that wrote it, or build it anew: searchkit index --rebuild, which moves this one aside"
-        )
+        hint = "use the searchkit that wrote it, or rebuild it: searchkit index --rebuild, which moves this one aside"
     raise IndexVersion(
         f"the index in {directory} has format {version}, this searchkit reads and writes format {FORMAT}",
         hint,

@@ -36,7 +36,7 @@ CURRENT = ("CLAUDE_SESSION_ID", "CLAUDE_CODE_SESSION_ID")
     "excluded",
     metavar="ID",
     multiple=True,
-    help="Leave out this session, meant by its id or a beginning.",
+    help="Leave out this session: its id, or the beginning of it.",
     shell_complete=complete_session,
 )
 @click.option("--exclude-current", is_flag=True, help=f"Leave out the session that {' or '.join(CURRENT)} names.")

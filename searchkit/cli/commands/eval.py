@@ -35,7 +35,7 @@ def eval(queries: Path, index: str | None, as_json: bool, mode: str, depth: int,
     \b
     A line of QUERIES.jsonl is a question and the ids of the messages that answer it:
     {"query": "why was ci red", "gold": ["6733e3cb-..."], "type": "cause"}
-    Optional are "type" and "lang", by which figures are told, too, "id", and "sessions",
+    Optional are "type" and "lang", by which figures are also grouped, "id", and "sessions",
     which are else those of the messages.
 
     Told are, by message and by session, in how many questions of 100 a right one came first (h@1), among the first five

@@ -32,7 +32,7 @@ MOST_FAILURES = 10
 )
 @click.option("--model", metavar="NAME", help="Embed with this model of sentence-transformers, by name or path.")
 @click.option(
-    "--rebuild", is_flag=True, help="Read everything anew; what is no longer on disk is kept if the index can be read."
+    "--rebuild", is_flag=True, help="Read everything again; what is no longer on disk is kept if the index can be read."
 )
 @click.option("--no-wait", is_flag=True, help="Leave at once if another process is writing the index.")
 def index(

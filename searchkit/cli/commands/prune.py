@@ -40,7 +40,7 @@ def prune(
     """Forget sessions; says first which ones.
 
     What is forgotten stays so while its transcript grows; index --rebuild reads transcripts that are
-    still there anew, from their beginning.
+    still there again, from their beginning.
     """
     if not (older_than or project or ids or gone):
         raise UsageError("prune wants to know what", "give --older-than, --project, --session or --gone")
@@ -58,18 +58,19 @@ def prune(
             and (before is None or (session.ended is not None and session.ended < before))
         ]
         if not chosen:
-            say("No session is meant by that.")
+            say("No sessions match.")
             if as_json:
-                print_json({**json.sessions([]), "is_done": False})
+                print_json({**json.sessions([], {}), "is_done": False})
             return NOTHING_FOUND
+        costs = engine.costs([session.id for session in chosen])
         if not as_json:
             say(f"To forget: {count(len(chosen), 'session')}, for good.")
-            print_lines(terminal.sessions(chosen, audience().width))
+            print_lines(terminal.sessions(chosen, costs, audience().width))
         is_done = not dry_run and (yes or _confirmed())
         if is_done:
             engine.prune([session.id for session in chosen])
         if as_json:
-            print_json({**json.sessions(chosen), "is_done": is_done})
+            print_json({**json.sessions(chosen, costs), "is_done": is_done})
         elif is_done:
             say(f"Forgot {count(len(chosen), 'session')}.")
     return 0

@@ -9,7 +9,7 @@ from searchkit import config
 from searchkit.backends.registry import find_store
 from searchkit.cli.options import common, root_option
 from searchkit.cli.output import print_json, print_lines, say
-from searchkit.server import control
+from searchkit.client import control
 
 MOST_PORT = 65_535
 # How often whoever stays looks whether the process is still there; that also keeps it from leaving.

@@ -22,15 +22,17 @@ def sessions(
 
     WORDS are looked for in titles; filters may stand among them (project:shop after:7d -is:error).
     A filter holds for a session if it does for anything in it.
+    What a session cost is what the client counted, or, with a tilde, an estimate from its tokens by list prices.
     """
     condition = by_title(understood(words, filters))
     with opened(index) as engine:
         everything = engine.sessions(condition)
         found = everything[:limit]
+        costs = engine.costs([session.id for session in found])
         if as_json:
-            print_json(json.sessions(found))
+            print_json(json.sessions(found, costs))
         else:
-            print_lines(terminal.sessions(found, audience().width))
+            print_lines(terminal.sessions(found, costs, audience().width))
         if len(everything) > limit:
             say(f"{len(everything) - limit:,} more; --limit shows them")
         if not found:

@@ -29,12 +29,16 @@ def stats(
     Counted are prompts, responses with their tokens (each once), and tool calls. Filters choose
     sessions, as they do for the command sessions; those of models and tools also leave out what other
     models and tools did, and dates count what happened then.
+    What a session cost is what the client counted, on the day on which it ended, else what its records
+    say, else an estimate from its tokens by list prices, which is marked by a tilde; the table prices in
+    the configuration file overrides these.
 
     \b
     --json prints {"total": F, "groups": {"day": [{"label": "2026-03-01", ...F}, ...], ...}}
     with groups day, project, model and tool, or the one of --by, and with F being
     {"sessions", "prompts", "responses", "calls", "failed",
-     "tokens": {"input", "output", "cache_read", "cache_write"}, "cost"}
+     "tokens": {"input", "output", "cache_read", "cache_write"}, "cost",
+     "estimated" (so much of the cost), "unpriced" (responses), "api_ms", "output_per_second"}
     """
     query = understood(words, filters)
     condition = by_title(query)

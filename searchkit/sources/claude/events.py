@@ -4,12 +4,16 @@ from collections.abc import Callable, Iterator
 
 import msgspec
 
-from searchkit.sources.claude.json_values import mapping, strings, text
+from searchkit.sources.claude.json_values import MOST_ID, amount, count, mapping, milliseconds, strings, text
 from searchkit.sources.claude.messages import assistant_blocks, user_blocks
 from searchkit.sources.claude.tags import classify, is_slash_command
-from searchkit.types import Block, Kind, Role
+from searchkit.types import Block, CostState, Kind, Role
 
 Fields = dict[str, object]
+
+# A client that is used for months has some ten models.
+MOST_MODELS = 100
+_ENCODE = msgspec.json.Encoder().encode
 
 # Titles and other state of a session, by the field that holds the words. The kind is None where
 # the value is worth keeping as a fact but nobody would search for it.
@@ -54,6 +58,33 @@ _ATTACHMENT_KEYS: dict[str, tuple[str, ...]] = {
     # The names and digests beside this repeat it.
     "skill_listing": ("content",),
 }
+
+
+def cost_state(data: Fields, time: int | None) -> str | None:
+    """Read what the client had counted for the session so far, as JSON of a `CostState`; None where it says no cost."""
+    usd = amount(data.get("totalCostUSD"))
+    if usd is None:
+        return None
+    used = {name: mapping(usage) for name, usage in mapping(data.get("modelUsage")).items()}
+    named = sorted(name for name in used if len(name) <= MOST_ID)[:MOST_MODELS]
+    models = {name: spent for name in named if (spent := amount(used[name].get("costUSD")))}
+    state = CostState(
+        usd=usd,
+        started=milliseconds(count(data.get("startTime"))),
+        time=time,
+        api_ms=count(data.get("totalAPIDuration")),
+        duration_ms=count(data.get("totalDuration")),
+        output=sum(count(usage.get("outputTokens")) for usage in used.values()),
+        models=models,
+        has_unknown_model=data.get("hasUnknownModelCost") is True,
+    )
+    return _ENCODE(state).decode()
+
+
+def turn_duration(uuid: str, data: Fields) -> str | None:
+    """Read how long a turn took: milliseconds and the id of the record that says so."""
+    passed = count(data.get("durationMs"))
+    return f"{passed} {uuid}" if passed else None
 
 
 def attachment_blocks(attachment: Fields) -> Iterator[Block]:

@@ -10,6 +10,8 @@ from searchkit.types import Field
 
 # Counts beyond this are damage, and SQLite could not hold them.
 LARGEST_COUNT = 1 << 53
+# Dollars beyond this are damage: one such line would hide all that other sessions cost.
+LARGEST_AMOUNT = 1e6
 # A day before the end of the year 9999, beyond which no time can be written down in some time zones.
 LATEST_MILLISECONDS = 253_402_214_399_999
 # Characters of an id. Sessions and agents have files named after them, whose names are no longer anywhere.
@@ -58,6 +60,12 @@ def count(value: object) -> int:
     """Return a plausible count, or 0."""
     # bool is an int to isinstance, and `true` is no count.
     return value if type(value) is int and 0 <= value < LARGEST_COUNT else 0
+
+
+def amount(value: object) -> float | None:
+    """Return a plausible amount of dollars, or None."""
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    return float(value) if is_number and 0 <= value < LARGEST_AMOUNT else None  # type: ignore[arg-type,operator]  # bool is no number
 
 
 def milliseconds(value: object) -> int | None:

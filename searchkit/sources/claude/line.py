@@ -26,6 +26,7 @@ class Tokens(msgspec.Struct, frozen=True, gc=False):
     output_tokens: Any = 0
     cache_read_input_tokens: Any = 0
     cache_creation_input_tokens: Any = 0
+    cache_creation: Any = None
 
 
 class Message(msgspec.Struct, frozen=True, gc=False):
@@ -45,6 +46,8 @@ class Envelope(msgspec.Struct, frozen=True, kw_only=True, rename="camel", gc=Fal
     parent_uuid: Id | None = None
     logical_parent_uuid: Id | None = None
     session_id: Id | None = None
+    # The session that asked for a response; another one than its own in the copies that a fork begins with.
+    request_session: Id | None = msgspec.field(default=None, name="requestSessionId")
     agent_id: Id | None = None
     timestamp: str | int | float | None = None
     cwd: str | None = None
@@ -146,7 +149,7 @@ _DECODE = msgspec.json.Decoder(Envelope).decode
 _DECODE_PROGRESS = msgspec.json.Decoder(ProgressHead).decode
 _KEYS = dict(zip(Envelope.__struct_fields__, Envelope.__struct_encode_fields__, strict=True))
 _RAW = frozenset({"origin", "forked_from", "tool_use_result", "attachment", "data"})
-_IDS = frozenset({"uuid", "parent_uuid", "logical_parent_uuid", "session_id", "agent_id"}) | frozenset(
-    {"source_tool_assistant", "source_tool_use", "parent_tool_use", "tool_use"}
-)
+_IDS = frozenset(
+    {"uuid", "parent_uuid", "logical_parent_uuid", "session_id", "agent_id", "request_session"}
+) | frozenset({"source_tool_assistant", "source_tool_use", "parent_tool_use", "tool_use"})
 _FLAGS = frozenset({"is_sidechain", "is_meta", "is_compact_summary", "is_api_error_message", "holds_persons_words"})

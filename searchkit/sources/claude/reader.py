@@ -17,10 +17,25 @@ from searchkit.sources.claude.json_values import count, identity, mapping, milli
 from searchkit.sources.claude.layout import COPY_AGENTS, SUGGESTION_AGENT, is_home_of
 from searchkit.sources.claude.line import Envelope, Message, ProgressHead, open_envelope, progress_head, unpack
 from searchkit.sources.claude.messages import PERSISTED, assistant_blocks, touches, user_blocks
-from searchkit.sources.claude.tags import classify, fork_directive
+from searchkit.sources.claude.tags import MACHINE_ORIGINS, classify, fork_directive
 from searchkit.sources.jsonl import OVERLONG, decode
 from searchkit.sources.salvage import describe, gaps, whole_objects
-from searchkit.types import ANSWERED, Block, Context, Fact, Kind, Origin, Problem, Record, Role, Standing, Touch, Usage
+from searchkit.types import (
+    ANSWERED,
+    COST_STATE,
+    TURN_DURATION,
+    Block,
+    Context,
+    Fact,
+    Kind,
+    Origin,
+    Problem,
+    Record,
+    Role,
+    Standing,
+    Touch,
+    Usage,
+)
 
 WARMUP = "Warmup"
 EMPTY = Context()
@@ -50,6 +65,13 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     calls: dict[str, str | None] = {}
     # A fork of an agent opens with its parent's last response; its own records begin with its directive.
     is_inheriting: bool = False
+    # The last message, and the time of the last line that has one: what a client counted so far has neither.
+    message: str | None = None
+    time: int | None = None
+    # Whether a record with a uuid was read, and what the lines before the first one say of copies; see `_is_copied`.
+    is_begun: bool = False
+    opened: int | None = None
+    first_own: str | None = None
 
 
 class Reader:
@@ -63,6 +85,10 @@ class Reader:
         self._command = memory.command
         self._calls = dict(memory.calls)
         self._is_inheriting = memory.is_inheriting
+        self._message = memory.message
+        self._time = memory.time
+        self._is_begun = memory.is_begun
+        self._opened, self._first_own = memory.opened, memory.first_own
         self._running: dict[str, tuple[int, msgspec.Raw]] = {}
         is_copy_agent = (origin.agent or "").startswith(COPY_AGENTS)
         self._standing = Standing.COPY if is_copy_agent else Standing.ORIGINAL
@@ -94,6 +120,11 @@ class Reader:
             command=self._command,
             calls=calls,
             is_inheriting=self._is_inheriting,
+            message=self._message,
+            time=self._time,
+            is_begun=self._is_begun,
+            opened=self._opened,
+            first_own=self._first_own,
         )
 
     def read(self, lines: Iterable[tuple[int, bytes]]) -> None:
@@ -139,6 +170,8 @@ class Reader:
         session = envelope.session_id or self._origin.session
         agent = self._origin.agent or envelope.agent_id or None
         message = envelope.message if type(envelope.message) is Message else _NO_MESSAGE
+        time = milliseconds(envelope.timestamp)
+        self._time = self._time if time is None else time
         touched: list[Touch] = []
         standing = self._standing
         # What is kept once for all records that say it.
@@ -160,20 +193,26 @@ class Reader:
                 if text(attachment.get("type")) in events.LISTINGS:
                     blocks, listing = [], blocks
             case "system":
-                blocks = list(events.system_blocks(decode(line) or {}))
+                data = decode(line) or {}
+                blocks = list(events.system_blocks(data))
                 standing = Standing.MACHINE
+                if envelope.subtype == "turn_duration" and uuid and session and not envelope.forked_from:
+                    self._state(number, session, agent, TURN_DURATION, events.turn_duration(uuid, data), uuid)
             case _:
                 data = decode(line) or {}
                 blocks = list(events.event_blocks(record_type, data))
                 standing = _STANDINGS.get(record_type, standing)
                 self._is_inheriting |= record_type == "fork-context-ref" and self._origin.agent is not None
+                if not self._is_begun:
+                    self._open(record_type, envelope, data)
                 if session is not None:
                     self._tell(number, record_type, session, agent, data)
                 if record_type not in _KNOWN and self._unknown < MOST_NOTED:
                     self._unknown += 1
                     self.problems.append(Problem(kind="unknown type", line=number, detail=record_type[:80]))
-        if self._is_inheriting and record_type in ("assistant", "user"):
-            standing = Standing.COPY
+        if record_type in ("assistant", "user"):
+            self._message = uuid or self._message
+            standing = Standing.COPY if self._is_inheriting else standing
         is_warmup = envelope.parent_uuid in self._warmup
         if blocks:
             blocks, is_warmup = self._heard(blocks, is_warmup, is_own=record_type != "progress")
@@ -191,7 +230,7 @@ class Reader:
                         line=number,
                         session=session,
                         agent=agent,
-                        time=milliseconds(envelope.timestamp),
+                        time=time,
                         context=context,
                         standing=Standing.MACHINE,
                         is_link=False,
@@ -211,19 +250,43 @@ class Reader:
                 parent=envelope.parent_uuid or None,
                 logical_parent=envelope.logical_parent_uuid or None,
                 source_call=envelope.source_tool_assistant or None,
-                time=milliseconds(envelope.timestamp),
+                time=time,
                 context=context,
                 response=message.id or None,
                 usage=_usage(envelope, message) if message.usage is not None else None,
                 standing=standing,
                 is_link=uuid is not None,
                 is_sidechain=envelope.is_sidechain is True,
-                is_forked=bool(envelope.forked_from),
+                is_forked=uuid is not None and self._is_copied(envelope, uuid),
                 is_boundary=envelope.subtype == "compact_boundary",
                 blocks=blocks,
                 touches=touched,
             )
         )
+
+    def _open(self, record_type: str, envelope: Envelope, data: dict[str, object]) -> None:
+        """Note what the lines before the first message say of when the session itself began."""
+        if record_type == "queue-operation" and self._opened is None:
+            self._opened = milliseconds(envelope.timestamp)
+        elif record_type == "file-history-snapshot":
+            self._first_own = identity(data.get("messageId"))
+
+    def _is_copied(self, envelope: Envelope, uuid: str) -> bool:
+        """Whether a fork brought a record along from its original.
+
+        `/branch` says so in each record. `--fork-session` copies records under their uuids and says nothing, but what
+        the fork itself was asked first stands before them: by its time in the queue, or as the last of the snapshots.
+        """
+        self._is_begun = True
+        if envelope.forked_from or _asked_elsewhere(envelope):
+            return True
+        if uuid == self._first_own:
+            self._first_own = None
+        time = milliseconds(envelope.timestamp)
+        is_older = self._opened is not None and time is not None and time < self._opened
+        if not is_older and envelope.type in ("user", "assistant"):
+            self._opened = None
+        return is_older or self._first_own is not None
 
     def _assistant(self, envelope: Envelope, message: Message, touched: list[Touch]) -> list[Block]:
         content = envelope.message if isinstance(envelope.message, str) else message.content
@@ -363,6 +426,8 @@ class Reader:
             self._fact(session, agent, "slug", envelope.slug)
         if envelope.forked_from:
             self._fact(session, agent, "forked-from", identity(unpack(envelope.forked_from).get("sessionId")))
+        elif agent is None and _asked_elsewhere(envelope):
+            self._fact(session, agent, "forked-from", envelope.request_session)
 
     def _tell(self, number: int, record_type: str, session: str, agent: str | None, data: dict[str, object]) -> None:
         """Gather what a record that is no message tells of its session."""
@@ -371,6 +436,8 @@ class Reader:
             self._state(number, session, agent, record_type, text(data.get(events.STATE[record_type][0])), leaf)
         elif record_type == "pr-link":
             self._state(number, session, agent, "pr-link", text(data.get("prUrl")))
+        elif record_type == "cost-state":
+            self._state(number, session, agent, COST_STATE, events.cost_state(data, self._time), self._message)
         elif record_type == "relocated":
             self._state(number, session, agent, "worktree", text(data.get("relocatedCwd")))
         elif record_type == "worktree-state":
@@ -433,8 +500,15 @@ def _is_persons(envelope: Envelope, origin: str | None) -> bool | None:
     """Say whether a person typed the words of a record, as far as it says so itself; None where it does not."""
     if envelope.holds_persons_words is True or origin == "human":
         return True
+    if origin in MACHINE_ORIGINS:
+        # Until 2.1.197 the notice that an agent has ended has the source of the prompt that started it.
+        return False
     source = envelope.prompt_source or envelope.turn_origin
     return None if source is None else source in _BY_PERSONS
+
+
+def _asked_elsewhere(envelope: Envelope) -> bool:
+    return envelope.request_session not in (None, envelope.session_id)
 
 
 def _is_record(envelope: Envelope) -> bool:
@@ -447,10 +521,12 @@ def _usage(envelope: Envelope, message: Message) -> Usage | None:
     if tokens is None:
         return None
     cost = envelope.cost
+    written = count(tokens.cache_creation_input_tokens)
     return Usage(
         input=count(tokens.input_tokens),
         output=count(tokens.output_tokens),
         cache_read=count(tokens.cache_read_input_tokens),
-        cache_write=count(tokens.cache_creation_input_tokens),
+        cache_write=written,
+        cache_write_1h=min(written, count(mapping(tokens.cache_creation).get("ephemeral_1h_input_tokens"))),
         cost=float(cost) if cost is not None and 0 <= cost < 1e9 else None,
     )

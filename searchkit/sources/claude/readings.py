@@ -5,7 +5,7 @@ from searchkit.types import Kind, Reading
 
 # Raised whenever the same bytes make other parts, facts or links.
 READING = Reading(
-    version=2,
+    version=3,
     # Copies of requests were read as messages.
     silent=REQUESTS,
     # Copies of prompts were read as prompts.

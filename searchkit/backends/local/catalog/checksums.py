@@ -70,7 +70,7 @@ SEALED = (
     ),
     _sealed("tellings", "part file line kind role tool call is_error fields", "part"),
     _sealed("chunks", "id first_part last_part"),
-    _sealed("responses", "id record input output cache_read cache_write cost", shift=_HASHED),
+    _sealed("responses", "id record input output cache_read cache_write cost cache_write_1h", shift=_HASHED),
     _sealed("paths", "id path"),
     _sealed("touches", "path record action", "path"),
     _sealed("facts", "session name value agent leaf line", "session"),
@@ -186,11 +186,17 @@ def incomplete(source: sqlite3.Connection, target: sqlite3.Connection) -> set[st
     """Name the tables whose rows in a copy are not those that the seals of the original are of, where it has any."""
     try:
         sums = dict(source.execute("SELECT kind, sum(sum) FROM seals GROUP BY kind"))
+        had = {sealed: [row[1] for row in source.execute(f"PRAGMA table_info({sealed.table})")] for sealed in SEALED}
     except sqlite3.DatabaseError:
         return set()
+    # A column that came later was not sealed; new ones go to the end of their table.
+    then = [
+        sealed._replace(columns=tuple(one for one in sealed.columns if one in had[sealed]) or sealed.columns)
+        for sealed in SEALED
+    ]
     return {
         sealed.table
-        for number, sealed in enumerate(SEALED)
+        for number, sealed in enumerate(then)
         if sealed.table != "chunks" and sums.get(number, 0) != _total(target, sealed)
     }
 

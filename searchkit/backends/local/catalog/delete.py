@@ -112,7 +112,7 @@ def _erase_doomed(connection: sqlite3.Connection) -> None:
 
 
 def _forget_texts(connection: sqlite3.Connection, condition: str) -> None:
-    """Delete parts and write the chunks that held their texts anew, without them and under new numbers."""
+    """Delete parts and write the chunks that held their texts again, without them and under new numbers."""
     execute = connection.execute
     chunks = execute(
         f"SELECT id, first_part, last_part FROM chunks WHERE id IN (SELECT DISTINCT chunk FROM parts WHERE {condition})"

@@ -105,7 +105,7 @@ class Known:
         return {(block, digest): part for block, digest, part in rows}
 
     def rewrite(self, home: Home, columns: Sequence[object], told: Sequence[tuple[int, Telling]]) -> None:
-        """Write a record that has one place anew: it was read again, or its file was replaced."""
+        """Write a record that has one place again: it was read again, or its file was replaced."""
         execute = self._connection.execute
         execute(
             "UPDATE records SET parent = ?, missing_parent = ?, logical_parent = ?, source_call = ?, type = ?,"

@@ -38,7 +38,7 @@ SELECT NOT EXISTS (SELECT 1 FROM files WHERE is_gone)
   AND NOT EXISTS (SELECT 1 FROM losses WHERE detail LIKE '%rows of files%' OR detail LIKE '%rows of every table%')
 """
 
-# What refers to rows that could not be read goes with them; what a record cannot do without is given anew.
+# What refers to rows that could not be read goes with them; what a record cannot do without is given again.
 _DANGLING = """
 DELETE FROM parts WHERE [parts];
 DELETE FROM records WHERE [records];

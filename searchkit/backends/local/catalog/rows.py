@@ -279,6 +279,7 @@ def _larger(one: Usage, other: Usage) -> Usage:
         cache_read=max(one.cache_read, other.cache_read),
         cache_write=max(one.cache_write, other.cache_write),
         cost=max(costs, default=None),
+        cache_write_1h=max(one.cache_write_1h, other.cache_write_1h),
     )
 
 

@@ -164,7 +164,8 @@ CREATE TABLE responses (
   output INTEGER NOT NULL,
   cache_read INTEGER NOT NULL,
   cache_write INTEGER NOT NULL,
-  cost REAL
+  cost REAL,
+  cache_write_1h INTEGER NOT NULL DEFAULT 0
 );
 CREATE TABLE paths (
   id INTEGER PRIMARY KEY,

@@ -1,17 +1,23 @@
 """Figures about what was asked, answered and done, counted in SQL by session, day, model, tool and file."""
 
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
+from searchkit.backends.costs import Key, Spent, decode, priced, spent
+from searchkit.backends.costs import costs as add_up
+from searchkit.backends.costs import counted as of_shares
 from searchkit.backends.local.catalog import choosing
 from searchkit.backends.local.catalog import sessions as telling
+from searchkit.backends.local.catalog.asking import rows_in
 from searchkit.backends.local.catalog.schema import IS_TYPED, KINDS
 from searchkit.backends.local.catalog.texts import Unpacker
+from searchkit.backends.prices import LONG_PROMPT, Price
 from searchkit.backends.totals import Counted, tally
-from searchkit.query.filter_matching import is_met
+from searchkit.query.filter_matching import is_met, is_then
 from searchkit.query.types import Condition, Filter, Period
-from searchkit.types import Figures, Grouping, Kind, Standing
+from searchkit.types import COST_STATE, Cost, Figures, Grouping, Kind, Standing
 
 _DAY = "date(records.time / 1000, 'unixepoch', 'localtime')"
 # Each begins with session, day, model, tool and file, then comes what is counted, and it ends in its WHERE.
@@ -30,9 +36,11 @@ FROM parts JOIN records ON records.id = record JOIN contexts ON contexts.id = co
   LEFT JOIN names AS tools ON tools.id = tool
 WHERE parts.kind = {KINDS.index(Kind.TOOL_CALL)} AND repeats IS NULL
 """
+_IS_LONG = f"input + cache_read + cache_write > {LONG_PROMPT}"
 _RESPONSES = f"""
 SELECT records.session, {_DAY}, model, NULL, NULL, count(*) AS responses, sum(input) AS input,
-  sum(output) AS output, sum(cache_read) AS cache_read, sum(cache_write) AS cache_write, sum(cost) AS cost
+  sum(output) AS output, sum(cache_read) AS cache_read, sum(cache_write) AS cache_write, sum(cost) AS cost,
+  sum(cache_write_1h) AS cache_write_1h, {_IS_LONG} AS is_long
 FROM records CROSS JOIN responses ON responses.id = records.response AND responses.record = records.uuid
   JOIN contexts ON contexts.id = context
 WHERE 1
@@ -43,40 +51,99 @@ FROM touches JOIN records ON records.id = touches.record JOIN contexts ON contex
   JOIN paths ON paths.id = touches.path
 WHERE 1
 """
+# Prices are for a response, so those of one price are counted together.
+_GROUPED = {_RESPONSES: f", {_IS_LONG}, cost IS NULL"}
+_TOLD = """
+SELECT session, sessions.name, line, leaf, value FROM facts JOIN sessions ON sessions.id = session
+WHERE facts.name = (SELECT id FROM names WHERE name = ?)
+"""
+_HOLDERS = """
+SELECT session FROM records WHERE uuid = :uuid
+UNION SELECT session FROM places WHERE record = (SELECT id FROM records WHERE uuid = :uuid)
+"""
 # So many sessions are named to SQLite, which then looks at nothing else: of one among 551 sessions (400 MB) the
 # figures take 12 ms instead of 280. Of more, all are counted.
 MOST_NAMED = 100
 
 
 def figures(
-    connection: sqlite3.Connection, unpacker: Unpacker, condition: Condition, groupings: Sequence[Grouping]
+    connection: sqlite3.Connection,
+    unpacker: Unpacker,
+    condition: Condition,
+    groupings: Sequence[Grouping],
+    prices: Mapping[str, Price],
 ) -> dict[Grouping, dict[str, Figures]]:
     """Return figures by label, for each of these groupings."""
     statements = [_PROMPTS, _CALLS, _RESPONSES, *([_TOUCHES] if Grouping.FILE in groupings else [])]
     meant = None if condition.periods else len(choosing.sessions(connection, unpacker, condition))
-    return tally(_counted(connection, unpacker, condition, statements), groupings, meant)
-
-
-def _counted(
-    connection: sqlite3.Connection, unpacker: Unpacker, condition: Condition, statements: Sequence[str]
-) -> Iterator[Counted]:
     chosen = set(choosing.sessions(connection, unpacker, Condition(filters=condition.filters)))
     if not condition.filters:
         # What belongs to no session counts, too, unless sessions are chosen.
         chosen.add(0)
+    told = _told(connection)
     projects = telling.projects(connection)
+    counted = priced(_counted(connection, condition, statements, chosen, projects), told, prices)
+    return tally(chain(counted, _shares(condition, told, chosen, projects)), groupings, meant)
+
+
+def costs(connection: sqlite3.Connection, ids: Sequence[str], prices: Mapping[str, Price]) -> dict[str, Cost]:
+    """Return what sessions cost."""
+    names = dict(rows_in(connection, "SELECT id, name FROM sessions WHERE id > 0 AND name IN", [*ids]))
+    told = _told(connection)
+    everything = Condition()
+    counted = priced(_counted(connection, everything, [_RESPONSES], names, {}), told, prices)
+    found = add_up(chain(counted, _shares(everything, told, names, {})), told)
+    return {names[int(session)]: cost for session, cost in found.items()}
+
+
+def _told(connection: sqlite3.Connection) -> dict[Key, Spent]:
+    """Return what sessions cost as the client counted it."""
+
+    def holders(uuid: object) -> set[Key]:
+        return {row[0] for row in connection.execute(_HOLDERS, {"uuid": uuid})}
+
+    said = [decode(*row) for row in connection.execute(_TOLD, (COST_STATE,))]
+    return spent([one for one in said if one is not None], holders)
+
+
+def _shares(
+    condition: Condition, told: Mapping[Key, Spent], chosen: Collection[int], projects: Mapping[int, str]
+) -> Iterator[Counted]:
+    for session, one in told.items():
+        if session in chosen:
+            shares = [share for share in one.shares if is_then(condition, share.time)]
+            for row in of_shares(session, projects.get(int(session)), shares):
+                if _is_wanted(condition.filters, _RESPONSES, row.model, None):
+                    yield row
+
+
+def _counted(
+    connection: sqlite3.Connection,
+    condition: Condition,
+    statements: Sequence[str],
+    chosen: Collection[int],
+    projects: Mapping[int, str],
+) -> Iterator[Counted]:
     test, values = _during(condition.periods)
     for statement in statements:
         table = "records" if statement in (_RESPONSES, _TOUCHES) else "parts"
         among = f"{table}.session IN ({', '.join(map(str, chosen))})" if len(chosen) <= MOST_NAMED else "1"
-        cursor = connection.execute(f"{statement} AND {test} AND {among} GROUP BY 1, 2, 3, 4, 5", values)
+        grouped = f"GROUP BY 1, 2, 3, 4, 5{_GROUPED.get(statement, '')}"
+        cursor = connection.execute(f"{statement} AND {test} AND {among} {grouped}", values)
         names = [column[0] for column in cursor.description[5:]]
         for session, day, model, tool, file, *counted in cursor:
             if session in chosen and _is_wanted(condition.filters, statement, model, tool):
                 numbers = {name: number for name, number in zip(names, counted, strict=True) if number is not None}
-                project = projects.get(session)
+                is_long = bool(numbers.pop("is_long", 0))
                 yield Counted(
-                    numbers=numbers, session=session, day=day, project=project, model=model, tool=tool, file=file
+                    numbers=numbers,
+                    session=session,
+                    day=day,
+                    project=projects.get(session),
+                    model=model,
+                    tool=tool,
+                    file=file,
+                    is_long=is_long,
                 )
 
 

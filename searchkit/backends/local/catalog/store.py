@@ -23,10 +23,11 @@ from searchkit.backends.local.catalog.checksums import broken, can_seal, is_read
 from searchkit.backends.local.catalog.ids import parse_part_id, uuid_key
 from searchkit.backends.local.catalog.names import Names, last_number
 from searchkit.backends.local.catalog.texts import Unpacker
+from searchkit.backends.prices import LIST, Price
 from searchkit.errors import IndexBusy, IndexDamaged, IndexMissing, IndexUnwritable, SearchkitError
 from searchkit.query.types import Condition, Filter
 from searchkit.system.files import remove
-from searchkit.types import Counts, Fact, Figures, Finding, Grouping, Heading, Link, Reading, Session
+from searchkit.types import Cost, Counts, Fact, Figures, Finding, Grouping, Heading, Link, Reading, Session
 
 if TYPE_CHECKING:
     from searchkit.backends.base import Sketch, Survey
@@ -359,12 +360,21 @@ class SqliteCatalog:
         with self.reading():
             return census.counts(self.connection)
 
-    def figures(self, condition: Condition, groupings: Sequence[Grouping], /) -> dict[Grouping, dict[str, Figures]]:
+    def figures(
+        self, condition: Condition, groupings: Sequence[Grouping], prices: Mapping[str, Price] = LIST, /
+    ) -> dict[Grouping, dict[str, Figures]]:
         """Return figures by label, such as a day, for each grouping; what has no label is under the empty one."""
         from searchkit.backends.local.catalog import stats
 
         with self.reading():
-            return stats.figures(self.connection, self.unpacker, condition, groupings)
+            return stats.figures(self.connection, self.unpacker, condition, groupings, prices)
+
+    def costs(self, sessions: Sequence[str], prices: Mapping[str, Price] = LIST, /) -> dict[str, Cost]:
+        """Return what these sessions cost; one of which nothing is known is left out."""
+        from searchkit.backends.local.catalog import stats
+
+        with self.reading():
+            return stats.costs(self.connection, sessions, prices)
 
     def begin_rebuild(self) -> bool:
         """Verify everything, and trust no row of what is read again where something is damaged.
@@ -585,7 +595,7 @@ def _is_damaged(connection: sqlite3.Connection) -> bool:
 @contextmanager
 def mapped(path: Path) -> Iterator[None]:
     """Turn what SQLite reports into errors that say what to do."""
-    hint = "keep a copy of the directory, then build it anew: searchkit index --rebuild"
+    hint = "keep a copy of the directory, then rebuild it: searchkit index --rebuild"
     try:
         yield
     except UnicodeDecodeError as error:

@@ -23,10 +23,11 @@ from searchkit.backends.local.catalog.schema import FORKED
 _INSERT_RECORD = f"INSERT INTO records VALUES ({', '.join('?' * 16)})"
 _INSERT_PART = f"INSERT INTO parts VALUES ({', '.join('?' * 18)})"
 _UPSERT_RESPONSE = """
-INSERT INTO responses VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET
+INSERT INTO responses VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET
   record = min(record, excluded.record), input = max(input, excluded.input), output = max(output, excluded.output),
   cache_read = max(cache_read, excluded.cache_read), cache_write = max(cache_write, excluded.cache_write),
-  cost = max(ifnull(cost, excluded.cost), ifnull(excluded.cost, cost))
+  cost = max(ifnull(cost, excluded.cost), ifnull(excluded.cost, cost)),
+  cache_write_1h = max(cache_write_1h, excluded.cache_write_1h)
 """
 _UPSERT_FACT = """
 INSERT INTO facts VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET
@@ -74,7 +75,7 @@ class Writer:
     def write(self, batch: Batch) -> None:
         """Write the batch that the rows were made of; the caller commits."""
         opened = [self._files.open(entry.change) for entry in batch]
-        # Opening a file can write chunks anew, so numbers are taken after that.
+        # Opening a file can write chunks again, so numbers are taken after that.
         self._next_record = last_number(self._connection, "records") + 1
         self._next_part = last_number(self._connection, "parts") + 1
         self._packer = Packer(last_number(self._connection, "chunks") + 1)
@@ -270,6 +271,7 @@ class Writer:
                     usage.cache_read,
                     usage.cache_write,
                     usage.cost,
+                    usage.cache_write_1h,
                 )
                 for spent in self._rows.spent
                 for usage in (spent.usage,)
@@ -288,7 +290,7 @@ class Writer:
     def _mixed_chunks(self) -> set[int]:
         """Find the chunks that hold more than the texts of new records: what is known must not be kept twice.
 
-        Their texts are packed anew as far as they are new; other chunks are kept as they came.
+        Their texts are packed again as far as they are new; other chunks are kept as they came.
         """
         seen, mixed = set(self._numbers), set[int]()
         for record in self._all_records():

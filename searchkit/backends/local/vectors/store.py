@@ -173,7 +173,7 @@ class LanceVectors:
         from searchkit.backends.local.store_files import wrong_sums
 
         if any(wrong_sums(self._catalog.connection, self._directory)):
-            log.warning("the vectors are damaged, and are made anew")
+            log.warning("the vectors are damaged, and are rebuilt")
             self.drop()
         self._keeps_left_over = True
 
@@ -306,7 +306,7 @@ class LanceVectors:
             columns = (rows[name].to_pylist() for name in ("part", "piece", "digest"))
             counted = Counter(zip(*columns, strict=True))
             pairs = {(part, digest) for part, _, digest in counted}
-            # One that is there twice is made anew, since nothing says which of the two is right.
+            # One that is there twice is rebuilt, since nothing says which of the two is right.
             twice = {part for (part, _, _), count in counted.items() if count > 1}
             left_over = [part for part, digest in pairs if digests.get(part) != digest or part in twice]
             if self._is_writable and not self._keeps_left_over:
@@ -315,7 +315,7 @@ class LanceVectors:
         return self._held
 
     def _readable(self) -> "pyarrow.Table":
-        """Return what the rows are of; whoever writes throws a table away that is damaged, and begins anew."""
+        """Return what the rows are of; whoever writes throws a table away that is damaged, and begins again."""
         vectors = self._vectors()
         try:
             if self._is_writable:
@@ -330,7 +330,7 @@ class LanceVectors:
     def _drop_damaged(self, name: str, damage: IndexDamaged) -> None:
         from searchkit.backends.local.vectors.table import drop
 
-        log.warning("%s; it is made anew", damage.message)
+        log.warning("%s; it is rebuilt", damage.message)
         self._forget_vector_files(f"{layout.VECTORS}/{name}.lance/")
         drop(self._vector_directory, name)
         self._open_vectors = None

@@ -39,10 +39,10 @@ BITS = 4
 # Appends that may lie apart from each other: a search opens each, and joining them rewrites all that can be joined.
 APART = 16
 # Each time they are joined the index grows by a segment of its own, and Lance joins no rows across segments: at so
-# many it is made anew over all rows in one piece. Among 200,000 rows that takes 19 s of CPU, and a search 26 ms with
+# many it is rebuilt over all rows in one piece. Among 200,000 rows that takes 19 s of CPU, and a search 26 ms with
 # one segment and one piece; each further segment adds 1.3 ms, and each piece apart 0.4 ms.
 SEGMENTS = 6
-# The index is made anew when there are so many times as many rows as it was made for: while a run goes on, and at its
+# The index is rebuilt when there are so many times as many rows as it was made for: while a run goes on, and at its
 # end, where a first build of 200,000 rows would else leave ten segments.
 GROWTH = 2.0
 GROWTH_AT_END = 1.25
@@ -137,7 +137,7 @@ def _made_for(name: str) -> int:
 
 
 def _rewrite(table: "Table") -> None:
-    """Write all rows anew: joining pieces leaves removed rows on the disk where they are few."""
+    """Write all rows again: joining pieces leaves removed rows on the disk where they are few."""
     table.add(table.search().limit(None).to_batches(), mode="overwrite")
 
 
@@ -165,7 +165,7 @@ FEW_ROWS = 10_000
 # Lance reads up to 2 GB ahead of what it works on. With this it holds 120 MB instead of 240 while it makes an index
 # of 260,000 rows, and 80 instead of 220 while it joins them, as fast.
 READ_AHEAD_BYTES = 32 << 20
-HINT = "run: searchkit index, which makes the vectors anew and touches nothing else"
+HINT = "run: searchkit index, which rebuilds the vectors and touches nothing else"
 # Damage that Lance does not expect, such as a manifest without its last bytes, ends in one of these.
 _PANICS = ("PanicException", "RustPanic")
 _NEAR = ["part", "kind", "session", "time", "agent", "feature", "_distance"]
@@ -222,7 +222,7 @@ class Vectors:
             table.add(rows)
 
     def replace(self, rows: "pyarrow.Table") -> None:
-        """Write rows that are there anew, all or none."""
+        """Write rows that are there again, all or none."""
         if self._table is not None and rows.num_rows:
             with self._writing():
                 self._table.merge_insert(["part", "piece"]).when_matched_update_all().execute(rows)
@@ -260,7 +260,7 @@ class Vectors:
                 self._connect()
 
     def _connect(self) -> None:
-        """Open the directory, anew where it is open."""
+        """Open the directory, again where it is open."""
         self._opened: Table | None = None
         with private(), self._reading():
             # Whoever reads sees what was written last.

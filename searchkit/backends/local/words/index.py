@@ -28,7 +28,7 @@ _ANALYZER_NAME = "searchkit"
 _DRAFTS = ".tmp*"
 # So much of what Tantivy says of damage is told.
 MOST_SAID = 200
-HINT = "run: searchkit index, which makes it anew from the catalog and touches nothing else"
+HINT = "run: searchkit index, which rebuilds it from the catalog and touches nothing else"
 
 
 class Indexed(NamedTuple):

@@ -176,7 +176,7 @@ class TantivyWords:
 
     def _follow_words(self, keyword: Keyword, pending: int, on_progress: Callable[[int, int], None]) -> None:
         done = 0
-        # Killed while words are made anew, it goes on where it was, and what is done can be searched.
+        # Killed while words are rebuilt, it goes on where it was, and what is done can be searched.
         while handed := self._hand_over():
             self._commit()
             done += handed
@@ -191,7 +191,7 @@ class TantivyWords:
         self._put_words_into_place()
 
     def _begin_words_beside(self) -> None:
-        """Index words anew, while those that are there are still searched."""
+        """Index words again, while those that are there are still searched."""
         self._release_keyword()
         self._keyword_directory = self._directory / layout.NEW_KEYWORD
         self.drop()
@@ -336,9 +336,9 @@ class TantivyWords:
             keyword.check()
             if keyword.highest() <= self._catalog.last_part():
                 return
-            log.warning("the keyword index is ahead of the catalog, and is made anew from it")
+            log.warning("the keyword index is ahead of the catalog, and is rebuilt from it")
         except IndexDamaged as damage:
-            log.warning("%s; it is made anew from the catalog", damage.message)
+            log.warning("%s; it is rebuilt from the catalog", damage.message)
         self.drop()
 
     def _open_keyword(self) -> Keyword:

@@ -3,7 +3,7 @@
 import { button, el, link } from "./dom.js";
 import { copied } from "./copy.js";
 import { ofReading } from "./address.js";
-import { day, exact } from "./times.js";
+import { costOf, day, exact } from "./times.js";
 import { oneLine } from "./harmless.js";
 import { lastPart } from "./paths.js";
 
@@ -25,6 +25,7 @@ export function readingBar(reading, place, { back, step, tree }) {
 /** Make the head of a conversation. */
 export function heading(reading, place) {
     const project = lastPart(reading.project);
+    const cost = costOf(reading);
     return el(
         "header",
         { class: "session" },
@@ -37,6 +38,7 @@ export function heading(reading, place) {
             reading.ended
                 ? el("time", { datetime: reading.ended, title: exact(reading.ended) }, day(reading.ended))
                 : null,
+            cost ? el("span", { class: "cost", title: cost.title }, cost.written) : null,
             el("span", { class: "id", title: "Session" }, reading.session ?? ""),
             reading.is_gone ? el("span", { class: "gone" }, "transcript is gone; this is what the index kept") : null,
         ),

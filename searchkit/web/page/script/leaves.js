@@ -68,7 +68,7 @@ export function leaves(element, { total, size, first, load, row }) {
         leaf.holder.style.minHeight = `${leaf.holder.offsetHeight}px`;
         fill(leaf.holder);
         leaf.loading = null;
-        // Observed anew, it is told of again when it comes near.
+        // Observed again, it is told of again when it comes near.
         observer.unobserve(leaf.holder);
         observer.observe(leaf.holder);
     }

@@ -4,7 +4,7 @@ import { el, fill } from "./dom.js";
 import { ask } from "./feed.js";
 import { barList, columns, strips } from "./plots.js";
 import { bins } from "./bins.js";
-import { amount, count } from "./times.js";
+import { amount, count, money } from "./times.js";
 import { ofSearch } from "./address.js";
 import { lastPart } from "./paths.js";
 import { refused } from "./refused.js";
@@ -92,7 +92,7 @@ function plots({ total, groups }, files, { sessions }) {
                 columns(
                     "Cost",
                     over({ cost: (one) => one.cost ?? 0 }),
-                    [{ key: "cost", label: "as the transcripts say" }],
+                    [{ key: "cost", label: total.estimated ? "partly estimated by list prices" : "as the client counted" }],
                     money,
                 ),
             );
@@ -130,7 +130,7 @@ function facts(total) {
     const cost =
         total.cost === null
             ? null
-            : el("div", {}, el("dd", {}, money(total.cost)), el("dt", {}, "told by the transcripts"));
+            : el("div", {}, el("dd", {}, money(total.cost, isEstimate(total))), el("dt", {}, "cost"));
     return el(
         "dl",
         { class: "facts" },
@@ -201,6 +201,7 @@ function quoted(value) {
     return /\s/.test(value) ? `"${value}"` : value;
 }
 
-function money(number) {
-    return `$${number.toLocaleString("en", { maximumFractionDigits: number < 100 ? 2 : 0 })}`;
+/** Say whether something is missing from a cost, or guessed. */
+function isEstimate(figures) {
+    return Boolean(figures.estimated || figures.unpriced);
 }

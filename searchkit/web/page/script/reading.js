@@ -99,7 +99,7 @@ export function readingView(root, { go, back }) {
         return found;
     }
 
-    /** Lay out anew what may have grown, and stay at the row that is in sight, or go to the one that was asked for. */
+    /** Lay out again what may have grown, and stay at the row that is in sight, or go to the one that was asked for. */
     async function layAgain(moment, asked) {
         const number = newest;
         const begin = Math.max(0, Number(inSight()?.dataset.number ?? asked) - ROWS / 2);

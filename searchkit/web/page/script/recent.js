@@ -2,7 +2,7 @@
 
 import { el, fill, link, button } from "./dom.js";
 import { ask } from "./feed.js";
-import { ago, count, hour } from "./times.js";
+import { ago, costOf, count, hour } from "./times.js";
 import { oneLine } from "./harmless.js";
 import { lastPart } from "./paths.js";
 import { refused } from "./refused.js";
@@ -37,6 +37,9 @@ export async function recentSessions(element, retype, addressOf) {
                         ? el("time", { datetime: session.ended }, `${ago(session.ended)} ${hour(session.ended)}`)
                         : null,
                     el("span", {}, session.prompts === 1 ? "1 prompt" : `${count(session.prompts)} prompts`),
+                    costOf(session)
+                        ? el("span", { class: "cost", title: costOf(session).title }, costOf(session).written)
+                        : null,
                 ),
             ),
         );

@@ -45,3 +45,17 @@ export function amount(number) {
 export function count(number) {
     return number.toLocaleString("en");
 }
+
+/** Write dollars; a tilde marks an estimate. */
+export function money(number, isEstimate = false) {
+    const digits = number < 100 ? 2 : 0;
+    const written = number.toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits });
+    return `${isEstimate ? "~" : ""}${number > 0 && number < 0.005 ? "<$0.01" : `$${written}`}`;
+}
+
+/** Write what a session cost, and say on pointing at it where the figure is from; nothing where none is known. */
+export function costOf({ cost }) {
+    if (!cost) return null;
+    const title = cost.is_estimate ? "An estimate from tokens by list prices" : "As the client counted";
+    return { written: money(cost.usd, cost.is_estimate), title };
+}

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from searchkit import __version__
+from searchkit.client import address as place
+from searchkit.client import connect
+from searchkit.client import lock as owner
 from searchkit.errors import SearchkitError
-from searchkit.server import address as place
-from searchkit.server import client
-from searchkit.server import process as alone
 from searchkit.system.files import write_private
 
 # A cold disk and a busy machine: what it imports takes a third of a second otherwise.
@@ -29,13 +29,13 @@ def health(index: Path) -> Fields | None:
     """Return what the process of an index says of itself, or None where there is none that answers."""
     try:
         return _asked(index, "GET", "/v1/health")
-    except (client.NobodyThere, client.NoAnswer, SearchkitError):
+    except (connect.NobodyThere, connect.NoAnswer, SearchkitError):
         return None
 
 
 def is_running(index: Path) -> bool:
     """Say whether a process has an index, though it may be silent for the moment; to be asked keeps it from leaving."""
-    return health(index) is not None or alone.is_held(place.lock_path(index))
+    return health(index) is not None or owner.is_held(place.lock_path(index))
 
 
 def start(index: Path, roots: Sequence[str]) -> Fields:
@@ -50,7 +50,7 @@ def start(index: Path, roots: Sequence[str]) -> Fields:
         running = None
     ends_at = time.monotonic() + STARTING_SECONDS
     if running is None:
-        client.start(str(index), [part for root in roots for part in ("--root", os.path.abspath(root))])
+        connect.start(str(index), [part for root in roots for part in ("--root", os.path.abspath(root))])
     while (running := health(index)) is None:
         if time.monotonic() > ends_at:
             hint = f"{place.log_path(index)} says why"
@@ -90,15 +90,15 @@ def stop(index: Path) -> int | None:
     lock = place.lock_path(index)
     try:
         process = int(_asked(index, "POST", "/v1/stop")["pid"])
-    except client.NobodyThere:
+    except connect.NobodyThere:
         return None
-    except (client.NoAnswer, SearchkitError):
-        if not alone.is_held(lock):
+    except (connect.NoAnswer, SearchkitError):
+        if not owner.is_held(lock):
             return None
         process = _holder(index)
         _signal(process, signal.SIGTERM)
     ends_at = time.monotonic() + ENDING_SECONDS
-    while alone.is_held(lock) and _is_said_to_be(process, lock):
+    while owner.is_held(lock) and _is_said_to_be(process, lock):
         if time.monotonic() > ends_at:
             _signal(process, getattr(signal, "SIGKILL", signal.SIGTERM))
             ends_at += ENDING_SECONDS
@@ -112,11 +112,11 @@ def _is_wanted(running: Fields, roots: Sequence[str]) -> bool:
 
 
 def _asked(index: Path, method: str, path: str, body: bytes = b"") -> Fields:
-    status, answer = client.ask(str(index), method, path, body)
+    status, answer = connect.ask(str(index), method, path, body)
     try:
         fields: Fields = json.loads(answer)
     except ValueError as error:
-        raise client.NoAnswer(f"it answered with no JSON: {error}") from error
+        raise connect.NoAnswer(f"it answered with no JSON: {error}") from error
     if status != 200:
         told = fields.get("error", {})
         raise SearchkitError(str(told.get("message", status)), str(told.get("hint", "")))
@@ -125,7 +125,7 @@ def _asked(index: Path, method: str, path: str, body: bytes = b"") -> Fields:
 
 def _holder(index: Path) -> int:
     """Return the process that has the lock, which it wrote its id into."""
-    process = alone.holder(place.lock_path(index))
+    process = owner.holder(place.lock_path(index))
     if process is None:
         hint = "end it by hand; its log is beside the index"
         raise SearchkitError(f"the process for {index} does not answer, and is not known", hint)
@@ -134,7 +134,7 @@ def _holder(index: Path) -> int:
 
 def _is_said_to_be(process: int, lock: Path) -> bool:
     """Say whether a lock names a process; one that names nobody has just been taken by another."""
-    return alone.holder(lock) == process
+    return owner.holder(lock) == process
 
 
 def _signal(process: int, number: signal.Signals) -> None:

@@ -5,9 +5,8 @@ import os
 import sys
 
 from searchkit import __version__
-from searchkit.backends.registry import is_local_index
+from searchkit.client import connect
 from searchkit.errors import SearchkitError
-from searchkit.server import client
 from searchkit.system import paths
 
 # As `typing` has it, which takes a while to import.
@@ -19,8 +18,6 @@ if TYPE_CHECKING:
 # What reads the index, and does nothing else. What the resident process cannot do of it, it leaves to us.
 COMMANDS = frozenset({"context", "resume", "search", "sessions", "show", "stats", "status", "tree"})
 OWN_OPTIONS = frozenset({"--no-resident", "-h", "--help"})
-# Says, for every command, that it is to run by itself.
-SWITCH = "SEARCHKIT_NO_RESIDENT"
 # What a command is told of the shell that it was typed in.
 VARIABLES = (
     "CLAUDE_CODE_SESSION_ID", "CLAUDE_CONFIG_DIR", "CLAUDE_SESSION_ID", "HOME", "LOCALAPPDATA", "NO_COLOR",
@@ -35,20 +32,28 @@ def answered(arguments: "Sequence[str]") -> int | None:
 
     A process that is not there yet is started, for the next command.
     """
-    if not arguments or arguments[0] not in COMMANDS or OWN_OPTIONS.intersection(arguments) or os.environ.get(SWITCH):
+    if (
+        not arguments
+        or arguments[0] not in COMMANDS
+        or OWN_OPTIONS.intersection(arguments)
+        or os.environ.get(connect.SWITCH)
+    ):
         return None
     try:
         index = paths.index_directory(_index_option(arguments), os.environ)
     except SearchkitError:
         return None
     try:
-        status, body = client.ask(index, "POST", RUN, json.dumps(_request(arguments, index)).encode())
+        status, body = connect.ask(index, "POST", RUN, json.dumps(_request(arguments, index)).encode())
         reply: dict[str, Any] = json.loads(body)
-    except client.NobodyThere:
+    except connect.NobodyThere:
+        # Only where a process may have to be started.
+        from searchkit.backends.registry import is_local_index
+
         if is_local_index(index):
-            client.start(index)
+            connect.start(index)
         return None
-    except (client.NoAnswer, ValueError) as fault:
+    except (connect.NoAnswer, ValueError) as fault:
         sys.stderr.write(f"note: the resident process gave no answer ({fault}); this comes without it\n")
         return None
     return _printed(reply) if status == 200 and "printed" in reply else None

@@ -7,8 +7,8 @@ its length, or by being no JSON.
 import os
 import sys
 
+from searchkit.client import address as place
 from searchkit.errors import NotPrivate
-from searchkit.server import address as place
 
 # As `typing` has it, which takes a while to import.
 TYPE_CHECKING = False
@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     import socket
     from collections.abc import Mapping, Sequence
 
-# A process that works on an answer says so several times as often: `beating.py` derives it from this.
+# An environment variable that says to do without the resident process.
+SWITCH = "SEARCHKIT_NO_RESIDENT"
+# A process that works on an answer says so several times as often: `mcp/keep_alive.py` derives it from this.
 SILENCE_SECONDS = 1.0
 _PIECE_BYTES = 65_536
 

@@ -7,13 +7,13 @@ import orjson
 from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 
+from searchkit.client import connect
 from searchkit.errors import SearchkitError
 from searchkit.render import json
-from searchkit.server import client
 from searchkit.text.sanitize import escaped
 
 # So often that a client hears one in time, also where other threads are busy and let some come late.
-BEAT_SECONDS = client.SILENCE_SECONDS / 5
+BEAT_SECONDS = connect.SILENCE_SECONDS / 5
 
 Complain = Callable[[BaseException], None]
 
