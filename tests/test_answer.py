@@ -8,11 +8,13 @@ from typing import Any
 
 import click
 import pytest
+from msgspec import to_builtins
 
 from searchkit import Engine
-from searchkit.render import answer_json, search
-from searchkit.render.excerpt import marked
-from searchkit.render.wrapped import columns, cut, wrapped
+from searchkit.render import search
+from searchkit.render.lines import columns, cut, wrapped
+from searchkit.render.search import marked
+from searchkit.render.wire import search as wire
 from searchkit.search.types import Passage
 from tests.answers import OTHER, SESSION
 from tests.probe import searched
@@ -128,12 +130,12 @@ TURN = {"uuid", "role", "kind", "tool", "timestamp", "text", "hit"}
 
 def test_fields_for_programs(engine: Engine) -> None:
     """The fields are those that were promised, and no others without notice."""
-    told = answer_json.answer(engine.search("lamp kind:text,thinking,call", facets=("kind",)), "keyword")
+    told = to_builtins(wire.answer(engine.search("lamp kind:text,thinking,call", facets=("kind",)), "keyword"))
     results = told["results"]
 
     assert isinstance(results, list)
     assert ANSWER | MORE | {"facets"} == set(told)
-    assert ANSWER | MORE == set(answer_json.answer(engine.search("lamp")))
+    assert ANSWER | MORE == set(to_builtins(wire.answer(engine.search("lamp"))))
     assert {"text": "lamp kind:text,thinking,call", "mode": "keyword"} | {
         "filters": {"kind": ["text", "thinking", "tool_call"]}
     } == told["query"]
@@ -151,7 +153,7 @@ def test_fields_for_programs(engine: Engine) -> None:
 
 def test_values_for_programs(engine: Engine) -> None:
     """A result carries where it is, when it was, and how to go on."""
-    (result,) = answer_json.results(engine.search("capacitor").results)
+    (result,) = to_builtins(wire.results(engine.search("capacitor").results))
 
     expected: dict[str, object] = {
         "session": SESSION,
@@ -170,7 +172,7 @@ def test_long_turns_are_cut_unless_all_is_wanted(tmp_path: Path) -> None:
     """A thread shows some hundred characters of each part and says how many it left out; or all."""
     with searched(tmp_path, lambda home: home.session(SESSION).prompt("lamp " + "x" * 5_000)) as opened:
         found = opened.search("lamp")
-        answers: list[Any] = [answer_json.answer(found, is_full=is_full)["results"] for is_full in (False, True)]
+        answers: list[Any] = [to_builtins(wire.answer(found, is_full=is_full).results) for is_full in (False, True)]
 
     (short,), (full,) = (results[0]["thread"] for results in answers)
     assert (600, 4_405) == (len(short["text"]), short["cut"])

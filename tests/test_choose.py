@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
+from searchkit.context import markdown as render
 from searchkit.context.types import Place, Quotation
-from searchkit.render import context as render
 from tests.answers import OTHER, SESSION
 from tests.probe import searched
 from tests.transcript import Home

@@ -4,12 +4,13 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from searchkit import Engine
+from searchkit.context import markdown as render
 from searchkit.context.types import Pack
-from searchkit.render import context as render
-from searchkit.render import context_json
+from searchkit.render.wire import context as wire
 from searchkit.text import tokens
 from tests.answers import OTHER, SESSION, THIRD
 from tests.probe import searched
@@ -75,7 +76,7 @@ def test_fields_for_programs(engine: Engine) -> None:
     """The fields are those that were promised, and the tokens those of the Markdown."""
     pack = engine.context(QUESTION, 450)
 
-    told = context_json.pack(pack)
+    told = msgspec.to_builtins(wire.pack(pack))
 
     excerpts = told.pop("excerpts")
     assert isinstance(excerpts, list)
@@ -92,7 +93,7 @@ def test_fields_for_programs(engine: Engine) -> None:
 
 def test_values_for_programs(engine: Engine) -> None:
     """An excerpt carries what was asked, found and done, what came of it, and where it is."""
-    excerpts = context_json.pack(engine.context(f"{QUESTION} kind:result", 2_000))["excerpts"]
+    excerpts = msgspec.to_builtins(wire.pack(engine.context(f"{QUESTION} kind:result", 2_000)))["excerpts"]
 
     assert isinstance(excerpts, list)
     told = next(one for one in excerpts if one["session"] == OTHER)
@@ -116,7 +117,7 @@ def test_values_for_programs(engine: Engine) -> None:
 
 def test_steps_for_programs_say_something(engine: Engine) -> None:
     """A result that is left of a call that is quoted is no step."""
-    excerpts = context_json.pack(engine.context(QUESTION, 4_000))["excerpts"]
+    excerpts = msgspec.to_builtins(wire.pack(engine.context(QUESTION, 4_000)))["excerpts"]
 
     assert isinstance(excerpts, list)
     assert all(step for excerpt in excerpts for step in excerpt["steps"])

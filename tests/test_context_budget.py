@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from searchkit import Engine
+from searchkit.context import markdown as render
 from searchkit.context.types import Pack
 from searchkit.errors import UsageError
-from searchkit.render import context as render
 from searchkit.text import tokens
 from tests.test_docs import SAMPLE
 

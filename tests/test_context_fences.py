@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from searchkit.context import markdown as render
 from searchkit.context.types import Excerpt, Place, Quotation
-from searchkit.render import context as render
 from tests.answers import OTHER, SESSION
 from tests.probe import searched
 from tests.transcript import Home

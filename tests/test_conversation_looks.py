@@ -11,11 +11,11 @@ import click
 import pytest
 
 from searchkit import Engine
-from searchkit.render import conversation, html, markdown, outline, screen, tree
+from searchkit.render import conversation, html, markdown, outline, terminal, tree
 from searchkit.render.document import Document
-from searchkit.render.screen import Screen
+from searchkit.render.lines import columns
+from searchkit.render.terminal import Screen
 from searchkit.render.wording import Asked
-from searchkit.render.wrapped import columns
 from tests import story
 from tests.answers import OTHER, SESSION
 from tests.story import Story
@@ -65,7 +65,7 @@ def whole(told: Told) -> Document:
 
 def plain(document: Document, width: int = 80, is_full: bool = False) -> str:
     """Write a document for a terminal, and leave its colours out."""
-    lines = screen.lines(document, Screen(width=width, now=NOW, is_full=is_full))
+    lines = terminal.lines(document, Screen(width=width, now=NOW, is_full=is_full))
     return "".join(click.unstyle(line) + "\n" for line in lines)
 
 
@@ -105,7 +105,7 @@ def test_every_line_fits(told: Told, width: int, is_full: bool) -> None:
     look = Screen(width=width, now=NOW, is_full=is_full, is_coloured=True)
     documents = [*(around(told, uuid, 9, is_full, with_agents=True) for uuid in told.story), whole(told)]
 
-    lines = [line for document in documents for line in screen.lines(document, look)]
+    lines = [line for document in documents for line in terminal.lines(document, look)]
     lines += tree.lines(told.engine.outline(SESSION), look)
 
     assert [] == [line for line in lines if columns(line) > width]
@@ -115,7 +115,7 @@ def test_colours_end_on_their_line(told: Told) -> None:
     """A line that begins a colour also ends it, so that nothing else on the terminal is coloured."""
     look = Screen(width=40, now=NOW, is_full=True, is_coloured=True)
 
-    lines = list(screen.lines(around(told, told.story.failed, 9, is_full=True), look))
+    lines = list(terminal.lines(around(told, told.story.failed, 9, is_full=True), look))
 
     coloured = [line for line in lines if "\x1b" in line]
     assert coloured
@@ -126,7 +126,7 @@ def test_code_and_changes_are_coloured(told: Told) -> None:
     """Words of a language stand out in fenced code; what was removed is red, what was added green."""
     look = Screen(width=80, now=NOW, is_full=True, is_coloured=True)
 
-    lines = "\n".join(screen.lines(around(told, told.story.failed, 9, is_full=True), look))
+    lines = "\n".join(terminal.lines(around(told, told.story.failed, 9, is_full=True), look))
 
     assert click.style("def", fg="blue") in lines
     assert click.style('- NAME = "sid"', fg="red") in lines

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from searchkit.render.excerpt import excerpt
-from searchkit.render.wrapped import columns, cut
+from searchkit.render.lines import columns, cut
+from searchkit.render.search import excerpt
 from searchkit.search.types import Passage
 
 

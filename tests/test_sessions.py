@@ -4,9 +4,8 @@ import time
 
 import pytest
 
-from searchkit.query.suggestions import unknown
 from searchkit.query.types import Condition, Filter
-from searchkit.render import terminal
+from searchkit.render.no_results import unknown_values
 from tests.running import Run
 from tests.transcript import Home
 
@@ -148,13 +147,13 @@ def test_values_that_exclude_are_not_missed() -> None:
     """What is to be left out need not be there."""
     condition = Condition(filters=(Filter(name="tool", values=("Bash",), is_excluded=True),))
 
-    assert [] == list(unknown(condition, lambda name: []))
+    assert [] == list(unknown_values(condition, lambda name: []))
 
 
 def test_many_values_are_named_only_where_they_are_near() -> None:
     """Of titles and paths the most frequent say nothing, and none commands the terminal."""
     condition = Condition(filters=(Filter(name="title", values=("weathers", "xylophone")),))
 
-    lines = list(terminal.unknown(unknown(condition, lambda name: ["\x1bWeather", "The beach"])))
+    lines = list(unknown_values(condition, lambda name: ["\x1bWeather", "The beach"]))
 
     assert ["nothing has title:weathers; the nearest are Weather", "nothing has title:xylophone"] == lines

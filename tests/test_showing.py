@@ -6,9 +6,9 @@ import pytest
 
 from searchkit.backends.base import Backend
 from searchkit.conversation.show import conversation
+from searchkit.conversation.steps import describe
 from searchkit.conversation.subagents import MOST_DEPTH
 from searchkit.conversation.types import Break, Conversation, Entry, Folded, Inside, Reason, Said
-from searchkit.render.folded import folded
 from tests.transcript import Home, Record, tool_id
 
 SESSION = "11111111-1111-4111-8111-111111111111"
@@ -225,5 +225,5 @@ def texts(entries: Sequence[Entry]) -> list[str]:
 
 def _text(entry: Said | Folded) -> str:
     if isinstance(entry, Folded):
-        return folded(entry.steps)
+        return describe(entry.steps)
     return ("> " if entry.is_hit else "") + entry.stored.part.text

@@ -32,6 +32,35 @@ def test_reading_commands_load_nothing_they_do_not_need(home: Home, run: Run, co
     assert (0, "[]\n") == (asked.returncode, asked.stderr)
 
 
+@pytest.mark.parametrize(
+    "command", [["search", "slow"], ["show", SESSION], ["sessions"], ["stats"], ["context", "slow"]]
+)
+def test_people_do_not_wait_for_what_programs_read(home: Home, run: Run, command: list[str]) -> None:
+    """The structs of our JSON are imported where --json is given, and nowhere else."""
+    home.session(SESSION).prompt("find the slow query")
+    run("index")
+    program = (
+        "import sys; from searchkit.cli import main as cli\n"
+        "cli.run(sys.argv[1:]); print('searchkit.render.wire.base' in sys.modules, file=sys.stderr)"
+    )
+
+    people, programs = (
+        subprocess.run([sys.executable, "-c", program, *command, *more], capture_output=True, text=True, check=True)
+        for more in ([], ["--json"])
+    )
+
+    assert ["False", "True"] == [one.stderr.splitlines()[-1] for one in (people, programs)]
+
+
+def test_process_waits_for_an_agent_before_it_loads_the_sdk() -> None:
+    """The MCP SDK takes longer to import than all else that the resident process needs to answer."""
+    program = "import sys, searchkit.server.app; print('mcp' in sys.modules, 'searchkit.mcp.http' in sys.modules)"
+
+    asked = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+
+    assert "False True\n" == asked.stdout
+
+
 def test_engine_is_imported_when_it_is_asked_for() -> None:
     """The package offers the engine, without any of its modules waiting for it."""
     program = (

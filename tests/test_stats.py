@@ -3,8 +3,7 @@
 import click
 import pytest
 
-from searchkit.render.bars import bar, bars, fitted, sparkline
-from searchkit.render.wrapped import columns
+from searchkit.render.lines import bar, bars, columns, fitted, sparkline
 from searchkit.text.format import amount
 from tests.running import Run
 from tests.transcript import Home

@@ -7,9 +7,11 @@ import orjson
 import pytest
 
 from searchkit.conversation.types import Agent, Outline, Strand, Turn, Work
-from searchkit.render import outline_json, tree
-from searchkit.render.screen import Screen
-from searchkit.render.wrapped import columns
+from searchkit.render import tree
+from searchkit.render.lines import columns
+from searchkit.render.terminal import Screen
+from searchkit.render.wire.base import encode
+from searchkit.render.wire.outline import outline
 from searchkit.types import Session
 from tests.running import Run
 from tests.transcript import Home
@@ -115,7 +117,7 @@ def test_deep_tree_fits(width: int, is_ascii: bool) -> None:
 
 def test_deep_tree_can_be_printed_for_programs() -> None:
     """Ways are listed, not nested, so that any depth can be written."""
-    written = orjson.dumps(outline_json.fields(nested(), is_full=False))
+    written = encode(outline(nested(), is_full=False))
 
     ways = orjson.loads(written)["ways"]
     assert 2 * DEPTH + 1 == len(ways)

@@ -5,8 +5,8 @@ import re
 import pytest
 
 from searchkit.backends.local.catalog import doctor
-from searchkit.render import verdicts
-from searchkit.render.verdicts import Verdict
+from searchkit.render import health
+from searchkit.render.health import Verdict
 from searchkit.types import Finding
 from tests.running import Run
 from tests.transcript import Home
@@ -40,12 +40,12 @@ def found(*kinds: str) -> list[Finding]:
 )
 def test_summary_counts_kinds_and_not_places(kinds: tuple[str, ...], said: str) -> None:
     """One line says how many kinds of things there are to do and to know."""
-    assert said == verdicts.summary(verdicts.groups(found(*kinds)))
+    assert said == health.summary(health.groups(found(*kinds)))
 
 
 def test_what_there_is_to_do_comes_first() -> None:
     """Kinds are ordered by how much they matter."""
-    grouped = verdicts.groups(found("missing parent", "torn line", "unreadable", "torn line"))
+    grouped = health.groups(found("missing parent", "torn line", "unreadable", "torn line"))
 
     assert [("unreadable", 1), ("torn line", 2), ("missing parent", 1)] == [
         (group.kind, len(group.findings)) for group in grouped
@@ -56,11 +56,11 @@ def test_what_there_is_to_do_comes_first() -> None:
 def test_every_kind_that_is_looked_for_has_a_meaning_of_its_own() -> None:
     """Nothing of a transcript falls back to what is said of the unknown; the index has it where a rebuild mends it."""
     kinds = [*doctor._QUERIES, "cycle", "torn line", "unknown type", "unreadable", "not JSON"]
-    unknown = verdicts.diagnosis("a kind of tomorrow")
+    unknown = health.diagnosis("a kind of tomorrow")
 
-    assert [] == [kind for kind in kinds if verdicts.diagnosis(kind) == unknown]
+    assert [] == [kind for kind in kinds if health.diagnosis(kind) == unknown]
     assert Verdict.WORTH_KNOWING == unknown.verdict
-    assert {Verdict.ACT} == {verdicts.diagnosis(f"index: {kind}").verdict for kind in doctor._HEALTH}
+    assert {Verdict.ACT} == {health.diagnosis(f"index: {kind}").verdict for kind in doctor._HEALTH}
 
 
 def test_usual_things_are_fine(calm: Home, run: Run) -> None:

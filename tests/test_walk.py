@@ -19,12 +19,12 @@ from searchkit import Engine, __version__
 from searchkit.cli.forward import COMMANDS as FORWARDED
 from searchkit.errors import SearchkitError
 from searchkit.mcp.bridge import Bridge
-from searchkit.mcp.tools import TOOLS
+from searchkit.mcp.tools.registry import TOOLS
 from searchkit.server.app import answered, refused
-from searchkit.server.routes import ADDRESSES, Address, Given, Parameter
+from searchkit.server.routes import ENDPOINTS
 from searchkit.server.run_command import run as run_for_client
-from searchkit.server.transcripts import Unread
-from searchkit.web.feeds import FEEDS
+from searchkit.web.conversation_api import PAGE_ENDPOINTS
+from searchkit.web.endpoints import Endpoint, Parameter, Unread, parameters, parse
 from tests.hostile_history import (
     EVIL,
     FIELDS,
@@ -153,8 +153,8 @@ def test_what_is_walked_is_counted(capsys: pytest.CaptureFixture[str]) -> None:
         "outputs (two for each way, in a pipe and before a terminal)": 4 * sum(map(len, ways.values())),
         "outputs through the resident process": 2 * sum(len(ways[name]) for name in FORWARDED),
         "options and arguments that three shells complete": sum(len(completed(name)) for name in known) * len(SHELLS),
-        "addresses": len((*ADDRESSES, *FEEDS)),
-        "requests": sum(len(requests(address)) for address in (*ADDRESSES, *FEEDS)),
+        "addresses": len((*ENDPOINTS, *PAGE_ENDPOINTS)),
+        "requests": sum(len(requests(address)) for address in (*ENDPOINTS, *PAGE_ENDPOINTS)),
         "tools of agents": len(TOOLS),
         "calls of tools": sum(len(calls(name)) for name in TOOLS),
         "hostile fields": len(FIELDS),
@@ -310,11 +310,12 @@ def test_session_is_reopened_in_its_directory_and_nothing_else(
     assert_nothing_ran(hostile, place)
 
 
-def requests(address: Address) -> list[list[tuple[str, str]]]:
+def requests(address: Endpoint) -> list[list[tuple[str, str]]]:
     """Return every way to ask an address: with each of its parameters in turn."""
-    required = [(one.name, "0") for one in address.parameters if one.is_required]
-    found = [required, *([*required, (one.name, value)] for one in address.parameters for value in _given(one))]
-    words = [("q", "lantern")] if any(one.name == "q" for one in address.parameters) else []
+    taken = parameters(address.parameters)
+    required = [(one.name, "0") for one in taken if one.is_required]
+    found = [required, *([*required, (one.name, value)] for one in taken for value in _given(one))]
+    words = [("q", "lantern")] if any(one.name == "q" for one in taken) else []
     asked = [words + [pair for pair in one if pair[0] != "q"] for one in found]
     return [*asked, *([[*required, ("q", EVIL)]] if words else [])]
 
@@ -329,14 +330,14 @@ def _given(parameter: Parameter) -> list[str]:
     return [*VALUES.get(f"--{parameter.name.replace('_', '-')}", ("lantern",)), EVIL]
 
 
-@pytest.mark.parametrize("address", [*ADDRESSES, *FEEDS], ids=lambda address: address.path)
-def test_address_answers_with_text_and_nothing_else(hostile: Hostile, place: Path, address: Address) -> None:
+@pytest.mark.parametrize("address", [*ENDPOINTS, *PAGE_ENDPOINTS], ids=lambda address: address.path)
+def test_address_answers_with_text_and_nothing_else(hostile: Hostile, place: Path, address: Endpoint) -> None:
     """What the page and programs are sent over HTTP can be printed on a terminal as it is."""
     with Engine(hostile.index, [hostile.root], "fake") as engine:
         for pairs in requests(address):
             for id in IDENTIFIERS if "{id}" in address.path else ("",):
                 try:
-                    found = address.answer(engine, Given(address.parameters, pairs), id)
+                    found = address.answer(engine, parse(address.parameters, pairs), id)
                     body = answered(found.read() if isinstance(found, Unread) else found).body
                 except SearchkitError as error:
                     body = refused(error).body

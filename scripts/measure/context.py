@@ -70,7 +70,7 @@ def _questions(engine: "Engine") -> list[tuple[str, tuple[tuple[str, str], ...]]
 
 def _packed(engine: "Engine", words: str, filters: tuple[tuple[str, str], ...]) -> dict[str, Any] | None:
     """Pack once as asked for and once with twice the room; None where nothing is found."""
-    from searchkit.render.context import markdown
+    from searchkit.context.markdown import markdown
     from searchkit.text.tokens import count
 
     began = time.perf_counter()

@@ -11,13 +11,14 @@ import time
 from functools import partial
 from pathlib import Path
 
+import msgspec
 import orjson
 
 from measure import recorded
 from searchkit import Engine
 from searchkit.errors import SearchkitError
 from searchkit.query.types import Mode
-from searchkit.render.scores import fields, table
+from searchkit.render.scores import evaluation, table
 from searchkit.search.evaluate import HITS, answered, homed
 from searchkit.search.labelled import read
 from searchkit.search.score import Answered, rows
@@ -51,7 +52,8 @@ def _evaluate(arguments: argparse.Namespace) -> int:
     print(f"{len(questions)} questions, {seconds / len(questions) * 1000:.1f} ms each", file=sys.stderr)
     if not arguments.without:
         name = arguments.name or arguments.queries.resolve().parent.name
-        print(recorded.record(name, arguments.mode, fields(scored, DEPTH)), file=sys.stderr)
+        types = msgspec.to_builtins(evaluation(scored, arguments.mode, DEPTH).types)
+        print(recorded.record(name, arguments.mode, types), file=sys.stderr)
     return 0
 
 

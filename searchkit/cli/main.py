@@ -15,7 +15,6 @@ from searchkit.cli.commands import INTERRUPTED, WENT_WRONG, NotHere
 from searchkit.cli.console import audience
 from searchkit.cli.output import complain, print_json, say
 from searchkit.errors import SearchkitError, UsageError
-from searchkit.render import json
 from searchkit.text.sanitize import safe
 
 # Each is a module of cli.commands that holds a command of its name.
@@ -74,11 +73,11 @@ def run(arguments: list[str]) -> int:
         raise
     except SearchkitError as error:
         if wants_json:
-            print_json(json.error(error))
+            _print_error(error)
         complain(error.message, error.hint)
     except click.ClickException as error:
         if wants_json:
-            print_json(json.error(UsageError(error.format_message(), "searchkit --help lists commands and options")))
+            _print_error(UsageError(error.format_message(), "searchkit --help lists commands and options"))
         say(*_usage(error))
     except (KeyboardInterrupt, click.Abort):
         say("Interrupted.")
@@ -89,15 +88,22 @@ def run(arguments: list[str]) -> int:
             f"{error.filename or 'the file system'}: {error.strerror or error}", _system_hint(error)
         )
         if wants_json:
-            print_json(json.error(failure))
+            _print_error(failure)
         complain(failure.message, failure.hint)
     except Exception as error:  # the outermost shell: whatever it is, it is not "nothing found"
         failure = SearchkitError(f"{type(error).__name__}: {error}", "this is a fault of searchkit; please report it")
         if wants_json:
-            print_json(json.error(failure))
+            _print_error(failure)
         logging.getLogger("searchkit").debug("unexpected", exc_info=True)
         complain(failure.message, failure.hint)
     return WENT_WRONG
+
+
+def _print_error(error: SearchkitError) -> None:
+    # Only programs need it, and only when something went wrong.
+    from searchkit.render.wire.base import error as wire_error
+
+    print_json(wire_error(error))
 
 
 def _system_hint(error: OSError) -> str:

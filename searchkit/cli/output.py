@@ -5,13 +5,13 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import click
-import orjson
+import msgspec
 
 from searchkit.cli.console import audience
 from searchkit.errors import UsageError
-from searchkit.render.no_results import respelled
+from searchkit.query.suggestions import respelled
 from searchkit.search.types import Answer
-from searchkit.text.sanitize import escaped, one_line, safe
+from searchkit.text.sanitize import one_line, safe
 
 
 def print_lines(lines: Iterable[str]) -> None:
@@ -19,19 +19,24 @@ def print_lines(lines: Iterable[str]) -> None:
     audience().print(lines)
 
 
-def print_json(value: object) -> None:
+def print_json(value: msgspec.Struct) -> None:
     """Print a result for programs."""
     print_lines([json_text(value)])
 
 
-def json_text(value: object) -> str:
+def json_text(value: msgspec.Struct) -> str:
     """Write a result for programs, so that it can be printed on a terminal, too."""
-    return escaped(orjson.dumps(value, option=orjson.OPT_INDENT_2).decode())
+    # What people read is printed without it.
+    from searchkit.render.wire.base import encode
+
+    return encode(value, is_indented=True)
 
 
-def print_json_lines(values: Iterable[object]) -> None:
+def print_json_lines(values: Iterable[msgspec.Struct]) -> None:
     """Print many results for programs, each on a line."""
-    print_lines(escaped(orjson.dumps(value).decode()) for value in values)
+    from searchkit.render.wire.base import encode
+
+    print_lines(encode(value) for value in values)
 
 
 def say(*lines: str) -> None:
@@ -54,7 +59,7 @@ def complain(message: str, hint: str = "") -> None:
 
 def warn_of(found: Answer) -> None:
     """Say what an answer had to do without, and which words it is for if not those that were typed."""
-    for line in respelled(found):
+    for line in respelled(found.respelled):
         warn(line)
     if found.without_meaning:
         warn(f"found by words only: {one_line(found.without_meaning)}")

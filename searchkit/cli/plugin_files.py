@@ -21,6 +21,7 @@ from searchkit.cli.engine import must_be_own
 from searchkit.cli.options import Command, common
 from searchkit.cli.output import print_json, print_lines, say
 from searchkit.errors import UsageError
+from searchkit.render.wire.process import Changes, FileChange
 from searchkit.system import paths
 from searchkit.text.sanitize import safe
 
@@ -316,8 +317,9 @@ def change(
     is_done = bool(changes) and not dry_run and (yes or _confirmed())
     kept = carry_out(target, changes, copies_directory(environment)) if is_done else None
     if as_json:
-        told = [{"path": one.path, "change": one.kind, "diff": one.diff()} for one in changes]
-        print_json({"target": str(target), "changes": told, "is_done": is_done, "copies": str(kept) if kept else None})
+        shown = [FileChange(path=one.path, change=one.kind, diff=one.diff()) for one in changes]
+        copies = str(kept) if kept else None
+        print_json(Changes(target=str(target), changes=shown, is_done=is_done, copies=copies))
     elif kept:
         say(f"Copies of what was there are in {kept}.")
     return Changed(target=target, changes=changes, is_done=is_done)

@@ -7,13 +7,13 @@ import orjson
 
 from searchkit.errors import UsageError
 from searchkit.query.filters import NAMES
-from searchkit.render import answer_json
+from searchkit.render.wire.search import Batch, batch
 from searchkit.search.types import Answer
 
 
 def answers(
     ask: Callable[..., Answer], queries: Path, filters: Sequence[tuple[str, str]], is_full: bool
-) -> Iterator[dict[str, object]]:
+) -> Iterator[Batch]:
     """Yield the answer to each question; what is no filter in a line is not looked at."""
     try:
         lines = queries.read_bytes().splitlines()
@@ -25,8 +25,7 @@ def answers(
         asked = _parsed(queries, number, line)
         given = [(name, value) for name in NAMES for value in _listed(asked.get(name))]
         found = ask(str(asked["query"]), filters=[*filters, *given])
-        told = {"respelled": dict(found.respelled)} if found.respelled else {}
-        yield {"id": asked.get("id"), "results": answer_json.results(found.results, is_full), **told}
+        yield batch(asked.get("id"), found, is_full)
 
 
 def _parsed(queries: Path, number: int, line: bytes) -> dict[str, object]:

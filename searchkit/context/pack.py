@@ -6,13 +6,13 @@ from functools import cache
 import msgspec
 
 from searchkit.backends.base import Backend
+from searchkit.context import markdown
 from searchkit.context.budget import LEAST_SIZE, allot
 from searchkit.context.excerpt import MOST_BESIDE, SHARE_AROUND, excerpt, nearest, unfolded, whole
 from searchkit.context.select import choose
 from searchkit.context.types import Candidate, Excerpt, Pack
 from searchkit.errors import TooFewTokens
 from searchkit.query.types import Query
-from searchkit.render import context as render
 from searchkit.search.types import Answer
 from searchkit.text import tokens
 
@@ -28,7 +28,7 @@ def pack(backend: Backend, answer: Answer, max_tokens: int) -> Pack:
     candidates = choose(backend, answer)
     if not candidates:
         return empty
-    room = max_tokens - tokens.count(render.markdown(empty))
+    room = max_tokens - tokens.count(markdown.markdown(empty))
     wholes = [min(whole(candidate), max(LEAST_SIZE, room * MOST_CHARACTERS)) for candidate in candidates]
 
     @cache
@@ -40,7 +40,7 @@ def pack(backend: Backend, answer: Answer, max_tokens: int) -> Pack:
         raise TooFewTokens(max_tokens, max_tokens - room + cost(0, LEAST_SIZE))
     quoted = [(candidate, size) for candidate, size in zip(candidates, sizes, strict=True) if size]
     packed = Pack(answer=answer, max_tokens=max_tokens, excerpts=list(_deepened(backend, answer.query, quoted, room)))
-    return msgspec.structs.replace(packed, tokens=tokens.count(render.markdown(packed)))
+    return msgspec.structs.replace(packed, tokens=tokens.count(markdown.markdown(packed)))
 
 
 def _deepened(backend: Backend, query: Query, quoted: Sequence[tuple[Candidate, int]], room: int) -> Iterator[Excerpt]:
@@ -63,4 +63,4 @@ def _deepened(backend: Backend, query: Query, quoted: Sequence[tuple[Candidate, 
 def _cost(one: Excerpt) -> int:
     """Count an excerpt as if its transcript were gone, so that it is the same before and after."""
     gone = msgspec.structs.replace(one.session, is_gone=True) if one.session else None
-    return tokens.count("\n\n" + render.excerpt(msgspec.structs.replace(one, session=gone)))
+    return tokens.count("\n\n" + markdown.excerpt(msgspec.structs.replace(one, session=gone)))

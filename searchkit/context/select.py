@@ -4,11 +4,11 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 
 from searchkit.backends.base import Backend, Step, Stored
+from searchkit.context.markdown import PREAMBLE
 from searchkit.context.types import Candidate
 from searchkit.conversation import turns as window
 from searchkit.conversation.types import Folded, Said
 from searchkit.query.types import Query
-from searchkit.render.context import PREAMBLE
 from searchkit.search.stretch import stretch
 from searchkit.search.types import Answer, Result, Shown
 

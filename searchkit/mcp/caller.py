@@ -15,7 +15,6 @@ from msgspec.structs import replace
 
 from searchkit.engine import Engine
 from searchkit.errors import SourceSilent
-from searchkit.mcp.answers import LeftOut
 from searchkit.query.types import Condition, Filter, Query, narrowed
 from searchkit.sources.claude import caller as asking
 from searchkit.system.deadlines import Patience
@@ -32,6 +31,13 @@ BECAUSE_NAMED = "it is the session that asks"
 # Claude Code never changes the environment of a server, so that after /clear this may be the session before.
 BECAUSE_OPENED = "the client that asks was started in it; exclude_session names another"
 BECAUSE_OPEN = "the client that asks has it open"
+
+
+class LeftOut(msgspec.Struct, frozen=True, kw_only=True):
+    """A session that was not looked at, and why it is taken for the one that asks."""
+
+    session: str
+    because: str
 
 
 class Caller(msgspec.Struct, frozen=True, kw_only=True):

@@ -1,19 +1,21 @@
 """Why there is no result, and what to ask instead: an empty answer must not read as absence."""
 
 from collections.abc import Sequence
+from typing import Literal
 
 from msgspec.structs import replace
 
 from searchkit.engine import Engine
 from searchkit.errors import SourceError
-from searchkit.mcp.answers import LeftOut, Reason
+from searchkit.mcp.caller import LeftOut
 from searchkit.mcp.quoting import line
 from searchkit.query import suggestions
 from searchkit.query.types import Query
 from searchkit.render import no_results
-from searchkit.render.answer_json import empty_because
-from searchkit.render.unlisted import reasons
+from searchkit.render.no_results import no_sessions
 from searchkit.search.types import Answer
+
+Reason = Literal["no_match", "filtered", "left_out", "not_indexed"]
 
 HINT_CHARACTERS = 300
 MOST_HINTS = 6
@@ -21,7 +23,7 @@ MOST_HINTS = 6
 
 def reason(found: Answer, query: Query, left: Sequence[LeftOut]) -> Reason | None:
     """Say why nothing was found; what was left out may hide something that no filter of the question did."""
-    because = empty_because(found)
+    because = no_results.empty_because(found)
     is_filtered = bool(query.condition.filters or query.condition.periods)
     if because == "filtered":
         return "left_out" if left and not is_filtered else "filtered"
@@ -41,13 +43,18 @@ def hints(engine: Engine, found: Answer, query: Query) -> list[str]:
 
 def remarks(found: Answer) -> list[str]:
     """Say what a page of results does not say by itself."""
-    said = [*no_results.respelled(found), *no_results.missing(found), *found.query.notes, *no_results.unfinished(found)]
+    said = [
+        *suggestions.respelled(found.respelled),
+        *no_results.missing(found),
+        *found.query.notes,
+        *no_results.unfinished(found),
+    ]
     return _lines([*said, f"Found by words only: {found.without_meaning}"] if found.without_meaning else said)
 
 
 def respelled(found: Answer) -> list[str]:
     """Say which words were looked for instead of those that were asked for."""
-    return _lines(list(no_results.respelled(found)))
+    return _lines(list(suggestions.respelled(found.respelled)))
 
 
 def unknown(engine: Engine, query: Query) -> list[str]:
@@ -62,7 +69,7 @@ def unknown(engine: Engine, query: Query) -> list[str]:
 
 def unlisted(engine: Engine, query: Query) -> list[str]:
     """Say what keeps all sessions away."""
-    return _lines(list(reasons(query.condition, engine.values, engine.sessions)))
+    return _lines(list(no_sessions(query.condition, engine.values, engine.sessions)))
 
 
 def _lines(said: Sequence[str]) -> list[str]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from searchkit.engine import Engine
-from searchkit.mcp.server import Application
+from searchkit.mcp.http import Application
 
 T = TypeVar("T")
 

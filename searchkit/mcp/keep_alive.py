@@ -3,14 +3,12 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 
-import orjson
 from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 
 from searchkit.client import connect
 from searchkit.errors import SearchkitError
-from searchkit.render import json
-from searchkit.text.sanitize import escaped
+from searchkit.render.wire import base as wire
 
 # So often that a client hears one in time, also where other threads are busy and let some come late.
 BEAT_SECONDS = connect.SILENCE_SECONDS / 5
@@ -84,8 +82,8 @@ class _Late(Response):
         try:
             return self._task.result()
         except SearchkitError as error:
-            return escaped(orjson.dumps(json.error(error)).decode()).encode()
+            return wire.encode(wire.error(error)).encode()
         except Exception as error:  # the outermost shell: the answer has begun, so it must end in words
             self._complain(error)
             fault = SearchkitError(type(error).__name__, "this is a fault of searchkit; please report it")
-            return escaped(orjson.dumps(json.error(fault)).decode()).encode()
+            return wire.encode(wire.error(fault)).encode()

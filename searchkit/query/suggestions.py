@@ -1,12 +1,13 @@
-"""What could have been meant by a filter that nothing in the index answers to."""
+"""What to suggest for a word or the value of a filter that nothing in the index has."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 
 import msgspec
 
 from searchkit.query.filter_matching import holds
 from searchkit.query.types import Condition
+from searchkit.text.sanitize import one_line
 
 # Filters with so many different values that the most frequent say nothing.
 _MANY = ("session", "file", "title")
@@ -15,6 +16,8 @@ MOST_NEAREST = 5
 # Values that nothing has and that are told; of a text that was pasted, nobody reads more.
 MOST_UNKNOWN = 20
 LIKENESS = 0.6
+# Of a word that was pasted.
+MAX_CHARACTERS = 200
 
 
 class Unknown(msgspec.Struct, frozen=True, kw_only=True):
@@ -29,6 +32,12 @@ class Unknown(msgspec.Struct, frozen=True, kw_only=True):
 def unknown(condition: Condition, values: Callable[[str], Sequence[str]]) -> Iterator[Unknown]:
     """Yield what a condition wants and nothing has, the first of many; `values` tells which there are of a filter."""
     return islice(_unknown(condition, values), MOST_UNKNOWN)
+
+
+def respelled(words: Mapping[str, str]) -> Iterator[str]:
+    """Name the words that nothing holds, and what was looked for instead."""
+    for word, instead in words.items():
+        yield f"Nothing holds {one_line(word)[:MAX_CHARACTERS]!r}; showing {one_line(instead)!r}."
 
 
 def _unknown(condition: Condition, values: Callable[[str], Sequence[str]]) -> Iterator[Unknown]:

@@ -1,19 +1,17 @@
-"""A stretch of a conversation, told: who said what, what was left out, and where else it went."""
+"""A message inside its conversation as a document, with what failed beside what passed later."""
 
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
 from searchkit.backends.base import Stored
+from searchkit.conversation.steps import describe
 from searchkit.conversation.subagents import STARTERS
-from searchkit.conversation.types import Branch, Break, Conversation, Entry, Folded, Said
+from searchkit.conversation.types import Branch, Break, Conversation, Entry, Fix, Folded, Said
 from searchkit.render import wording
-from searchkit.render.document import Block, Document, Message, Note, Tone
-from searchkit.render.fixed import fixed
-from searchkit.render.folded import folded
-from searchkit.render.gaps import gap
+from searchkit.render.document import Block, Compared, Document, Message, Note, Tone
 from searchkit.render.messages import message
-from searchkit.render.wording import Asked
+from searchkit.render.wording import Asked, gap
 from searchkit.text.format import count, day
 
 # Other ways that leave from what is not shown are named, as far as they are no more than this.
@@ -81,7 +79,7 @@ def _told(entries: Sequence[Entry]) -> Iterator[Told]:
             before, time = entry.stored, entry.stored.link.time or time
             continue
         elif isinstance(entry, Folded):
-            note = Note(text=folded(entry.steps), tone=Tone.STEPS, depth=depth)
+            note = Note(text=describe(entry.steps), tone=Tone.STEPS, depth=depth)
             yield Told(note, {step.uuid for step in entry.steps})
         elif isinstance(entry, Break):
             yield Told(Note(text=wording.REASONS[entry.reason], tone=Tone.BREAK, depth=depth))
@@ -126,3 +124,26 @@ def _hidden_agents(found: Conversation, asked: Asked) -> list[Note]:
     if asked.has_agents or not tools & STARTERS:
         return []
     return [Note(text="what the agents did: --agents", tone=Tone.MORE)]
+
+
+# A fix, told: what failed beside what passed later, and how many edits lie between.
+
+# Rows that are shown of each result.
+MAX_RESULT_LINES = 8
+
+
+def fixed(fix: Fix) -> Compared:
+    """Put a result that failed beside the later one that passed."""
+    after = f"after {count(fix.edits, 'edit')}" if fix.edits else "later"
+    return Compared(
+        text=f"failed, and passed {after}",
+        failed=_tried(fix.failed_call, fix.failed),
+        passed=_tried(fix.passed_call, fix.passed),
+    )
+
+
+def _tried(call: Stored, result: Stored) -> list[Message]:
+    return [
+        message(Said(stored=call), most_lines=MAX_RESULT_LINES),
+        message(Said(stored=result), before=call, most_lines=MAX_RESULT_LINES),
+    ]

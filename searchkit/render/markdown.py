@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterator
 
 from searchkit.render.document import Block, Code, Command, Compared, Diff, Document, Message, Note, Output, Piece
-from searchkit.render.rows import middle_cut, source_lines
+from searchkit.render.lines import middle_cut, source_lines
 from searchkit.text.format import minute
-from searchkit.text.sanitize import one_line, safe
+from searchkit.text.sanitize import longest_run, one_line
 
 # Signs that mean something within a line of Markdown.
 _SIGNS = re.compile(r"([\\`*_\[\]<>&~|#$])")
@@ -94,8 +94,3 @@ def code(text: str) -> str:
     ticks = "`" * (longest_run(line) + 1)
     blank = " " if line.startswith("`") or line.endswith("`") else ""
     return f"{ticks}{blank}{line}{blank}{ticks}"
-
-
-def longest_run(text: str) -> int:
-    """Return the length of the longest run of backticks."""
-    return max(map(len, re.findall("`+", safe(text))), default=0)

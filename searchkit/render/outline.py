@@ -1,15 +1,15 @@
-"""A session, told as an outline: what was asked, what was done, and what came of it."""
+"""A session as an outline: what was asked, what was done and what came of it, way by way."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
-from searchkit.conversation.types import Outline, Reason, Said, Strand, Turn, Work
+import msgspec
+
+from searchkit.conversation.steps import count_steps, describe
+from searchkit.conversation.types import Agent, Outline, Reason, Said, Strand, Turn, Work
 from searchkit.render import wording
 from searchkit.render.document import Block, Document, Note, Tone
-from searchkit.render.folded import folded
-from searchkit.render.gaps import gap
 from searchkit.render.messages import message
-from searchkit.render.ways import beginning, steps
-from searchkit.render.wording import Asked
+from searchkit.render.wording import Asked, gap
 from searchkit.text.format import amount, clock, count, day, last_part, lasting, minute, money, seconds
 from searchkit.types import Figures
 
@@ -104,7 +104,7 @@ def _turn(turn: Turn, asked: Asked, is_dated: bool) -> Iterator[Block]:
     if turn.asked is not None:
         yield message(Said(stored=turn.asked), most_lines=MOST_LINES, is_dated=is_dated)
     # Attachments and the like are nothing that was done.
-    if done := folded(turn.steps):
+    if done := describe(turn.steps):
         yield Note(text=done, tone=Tone.STEPS)
     yield from (_work(work, asked) for work in turn.agents)
     if turn.outcome is not None:
@@ -135,3 +135,44 @@ def _beside(strand: Strand) -> str:
     left = ", abandoned" if strand.is_abandoned else ""
     number = sum(1 + turn.left_out for turn in strand.turns)
     return f"also went another way{left} ({count(number, 'turn')})"
+
+
+# All ways through a session, one after the other: each with the turn that it leaves from, and whose it is.
+
+
+class Way(msgspec.Struct, frozen=True, kw_only=True):
+    """A strand in its place: the turn that it leaves from, or that its agent was started in, and the agent."""
+
+    strand: Strand
+    at: str | None = None
+    agent: Agent | None = None
+    depth: int = 0
+
+
+def ways(outline: Outline) -> Iterator[Way]:
+    """Yield every strand of a session and of its agents, each before those that leave from it, however deep."""
+    waiting = [Way(strand=strand) for strand in outline.strands]
+    waiting += [Way(strand=strand, agent=work.agent) for work in outline.agents for strand in work.strands]
+    waiting.reverse()
+    while waiting:
+        way = waiting.pop()
+        yield way
+        waiting += reversed([below for turn in way.strand.turns for below in _leaving(turn, way)])
+
+
+def _leaving(turn: Turn, way: Way) -> Iterator[Way]:
+    for work in turn.agents:
+        for strand in work.strands:
+            yield Way(strand=strand, at=turn.record, agent=work.agent, depth=way.depth + 1)
+    for strand in turn.branches:
+        yield Way(strand=strand, at=turn.record, agent=way.agent, depth=way.depth + 1)
+
+
+def steps(turns: Iterable[Turn]) -> int:
+    """Count what was done in some turns."""
+    return sum(count_steps(turn.steps) for turn in turns)
+
+
+def beginning(work: Work) -> str | None:
+    """Return the first record of what an agent did, if anything is known of it."""
+    return next((turn.record for strand in work.strands for turn in strand.turns), None)

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
+from searchkit.render.wire.search import Evaluation, Scores
 from searchkit.search.score import Measures, Row
 from searchkit.text.sanitize import one_line
 
@@ -21,16 +22,15 @@ def table(rows: Sequence[Row], depth: int) -> Iterator[str]:
         yield f"{one_line(row.name):{NAME_WIDTH}} {row.questions:5d} | {'':7} {cells[0]} | {'':7} {cells[1]}"
 
 
-def fields(rows: Sequence[Row], depth: int) -> dict[str, object]:
-    """Show the same for programs, in percent."""
-    return {
-        row.name: {
-            "questions": row.questions,
-            "message": _measures(row.message, depth),
-            "session": _measures(row.session, depth),
-        }
+def evaluation(rows: Sequence[Row], mode: str, depth: int) -> Evaluation:
+    """Make the same for programs, in percent."""
+    types = {
+        row.name: Scores(
+            questions=row.questions, message=_measures(row.message, depth), session=_measures(row.session, depth)
+        )
         for row in rows
     }
+    return Evaluation(mode=mode, k=depth, types=types)
 
 
 def _measures(half: Measures, depth: int) -> dict[str, float]:

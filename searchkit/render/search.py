@@ -1,4 +1,4 @@
-"""What a search shows in a terminal: for each session its title, where and when, and why it was found."""
+"""Answers to a search as people see them: how the question was understood, results, passages, facets."""
 
 from collections.abc import Iterator
 from itertools import takewhile
@@ -6,17 +6,16 @@ from itertools import takewhile
 import click
 
 from searchkit.backends.base import Stored
+from searchkit.conversation.steps import describe
 from searchkit.conversation.types import Entry, Folded, Said
-from searchkit.render.bars import bars, padded
-from searchkit.render.excerpt import excerpt
-from searchkit.render.folded import folded
+from searchkit.query.parse import filters
+from searchkit.query.types import Clause, Match, Query, Term
+from searchkit.render.lines import RESET, bars, columns, cut, fitting, padded, wrapped
 from searchkit.render.no_results import missing, unfinished
-from searchkit.render.understood import understood
-from searchkit.render.wrapped import columns, cut
-from searchkit.search.types import Answer, Result, Shown
+from searchkit.search.types import Answer, Passage, Result, Shown
 from searchkit.search.weights import RECIPE
-from searchkit.text.format import NO_DATE, age, count, day, last_part
-from searchkit.text.sanitize import command_line, one_line
+from searchkit.text.format import NO_DATE, age, count, day, last_part, stamp
+from searchkit.text.sanitize import command_line, one_line, safe
 from searchkit.types import Kind, Role
 
 INDENT = "    "
@@ -125,7 +124,7 @@ def _around(entry: Entry, width: int) -> str:
     if isinstance(entry, Said):
         name, said = speaker(entry.stored), one_line(entry.stored.part.text[: width * CHARACTERS_PER_COLUMN])
     elif isinstance(entry, Folded):
-        name, said = STEPS, folded(entry.steps)
+        name, said = STEPS, describe(entry.steps)
     return click.style(cut(MARGIN + _column(name, SPEAKER_WIDTH) + said, width), dim=True)
 
 
@@ -198,3 +197,118 @@ def _found(found: Answer) -> str:
         return f"{found.total:,} {NEAR}"
     matches = count(found.total, "match", "matches")
     return f"{matches} and {near:,} {NEAR}" if near else matches
+
+
+# What a search shows of a passage: so many lines of it, what was asked for marked.
+
+# Of a line that begins inside a passage, the share that leads up to the first word asked for, and of any line the
+# share that is given up at its end so as not to cut a word.
+LEAD_SHARE = 0.25
+# Of several lines, the share that is filled, as they break between words.
+FILLED_SHARE = 0.9
+_BEGIN, _END = "… ", " …"
+
+
+def excerpt(passage: Passage, width: int, most_lines: int) -> list[str]:
+    """Break a passage into at most so many lines, with the first word that was asked for in them."""
+    if most_lines == 1:
+        return [marked(_excerpt_around(passage, width))]
+    whole = _stretch(passage, 0, len(passage.text))
+    lines = list(wrapped(marked(whole), width))
+    if len(lines) > most_lines and not any("\x1b" in line for line in lines[:most_lines]):
+        lines = list(wrapped(marked(_excerpt_around(whole, int(width * most_lines * FILLED_SHARE))), width))
+    if len(lines) > most_lines:
+        last = cut(lines[most_lines - 1].rstrip(_END) + _END, width)
+        lines = [*lines[: most_lines - 1], last + (RESET if "\x1b" in "".join(lines) else "")]
+    return lines
+
+
+def marked(passage: Passage) -> str:
+    """Mark what was asked for, word by word as lines may break between them; what could command the terminal goes."""
+    pieces, position = [], 0
+    for start, end in passage.highlights:
+        words = safe(passage.text[start:end]).split(" ")
+        pieces += [safe(passage.text[position:start]), " ".join(map(_mark, words))]
+        position = end
+    return "".join((*pieces, safe(passage.text[position:])))
+
+
+def _mark(word: str) -> str:
+    return click.style(word, fg="yellow", bold=True) if word else ""
+
+
+def _excerpt_around(passage: Passage, room: int) -> Passage:
+    """Cut a passage to so many columns around the first of its words that were asked for."""
+    text = passage.text
+    if columns(text) <= room:
+        return _stretch(passage, 0, len(text))
+    first, last = passage.highlights[0] if passage.highlights else (0, 0)
+    lead, begin = int(room * LEAD_SHARE), 0
+    if columns(text[:last] + _END) > room:
+        # With more before it where little comes after it, and not in the middle of a word.
+        end = len(text) - fitting(text[::-1], room - columns(_BEGIN))
+        begin = min(first - fitting(text[:first][::-1], lead), end)
+        begin = text.find(" ", max(0, begin - 1), first) + 1 or begin
+    room -= columns(_BEGIN) if begin else 0
+    if columns(text[begin:]) <= room:
+        return _stretch(passage, begin, len(text))
+    stop = begin + fitting(text[begin:], room - columns(_END))
+    blank = text.rfind(" ", max(last, stop - lead), stop + 1)
+    return _stretch(passage, begin, blank if blank >= 0 else stop)
+
+
+def _stretch(passage: Passage, begin: int, stop: int) -> Passage:
+    """Take a part of a passage, with a single ellipsis at each end where something is missing."""
+    text = passage.text
+    is_begun = begin > 0 or text.startswith(_BEGIN)
+    is_cut = stop < len(text) or text.endswith(_END)
+    while is_begun and begin < stop and text[begin] in _BEGIN:
+        begin += 1
+    while is_cut and stop > begin and text[stop - 1] in _END:
+        stop -= 1
+    before = _BEGIN if is_begun else ""
+    moved = len(before) - begin
+    highlights = [
+        (max(start, begin) + moved, min(end, stop) + moved)
+        for start, end in passage.highlights
+        if start < stop and end > begin
+    ]
+    return Passage(text=before + text[begin:stop] + (_END if is_cut else ""), highlights=highlights)
+
+
+# How a question was understood, in words: for `--explain`.
+
+_HOW = {
+    Match.WORD: "{} in any form",
+    Match.PHRASE: 'exactly "{}"',
+    Match.PREFIX: "words that begin with {}",
+    Match.FUZZY: "words like {}",
+    Match.REGEX: "words with /{}/",
+}
+
+
+def understood(query: Query) -> Iterator[str]:
+    """Say what is looked for, what must and must not be there, and what narrows the search."""
+    groups = {
+        "looking for": [clause for clause in query.clauses if not clause.is_required and not clause.is_excluded],
+        "required": [clause for clause in query.clauses if clause.is_required],
+        "excluded": [clause for clause in query.clauses if clause.is_excluded],
+    }
+    for name, clauses in groups.items():
+        if clauses:
+            yield f"{name}: {', '.join(map(_clause, clauses))}"
+    for name, value in filters(query.condition).items():
+        yield f"only {name}: {one_line(str(value))}"
+    if query.period is not None:
+        spans = (f"{stamp(span.start) or 'ever'} to {stamp(span.end) or 'now'}" for span in query.period.spans)
+        yield f"higher, because the question names it: {', '.join(spans)}"
+    for note in query.notes:
+        yield one_line(note)
+
+
+def _clause(clause: Clause) -> str:
+    return " or ".join(map(_term, clause.terms))
+
+
+def _term(term: Term) -> str:
+    return _HOW[term.match].format(one_line(term.text))

@@ -6,8 +6,7 @@ from datetime import date, timedelta
 import click
 
 from searchkit.backends.prices import DATE
-from searchkit.render.bars import bar, bars, fitted, padded, sparkline
-from searchkit.render.wrapped import columns
+from searchkit.render.lines import bar, bars, columns, fitted, padded, sparkline
 from searchkit.text.format import amount, count, money, seconds
 from searchkit.text.sanitize import one_line
 from searchkit.types import Figures, Grouping

@@ -8,9 +8,9 @@ import msgspec
 
 from searchkit.conversation.types import Outline, Strand, Turn, Work
 from searchkit.render import wording
-from searchkit.render.screen import Screen
-from searchkit.render.ways import steps
-from searchkit.render.wrapped import columns, cut
+from searchkit.render.lines import columns, cut
+from searchkit.render.outline import steps
+from searchkit.render.terminal import Screen
 from searchkit.text.format import clock, count, day, minute
 from searchkit.text.sanitize import one_line
 

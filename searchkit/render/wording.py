@@ -1,12 +1,13 @@
-"""Sentences about a conversation that every form of it says alike: what is cut, what is elsewhere, how to get there."""
+"""The words for sessions, agents, branches, breaks and gaps in time, the same in every form."""
 
 import re
 
 import msgspec
 
 from searchkit.conversation.types import Agent, Branch, Reason
+from searchkit.render.document import Note, Tone
 from searchkit.text import sanitize
-from searchkit.text.format import count, minute
+from searchkit.text.format import NO_DATE, count, day, lasting, minute
 from searchkit.types import Heading
 
 # Of a uuid where it only tells one from others nearby, and of an id that is no uuid.
@@ -76,3 +77,20 @@ def branch(one: Branch, is_elsewhere: bool = False) -> str:
     if one.at is None:
         return f"the session also begins elsewhere{left} ({length})"
     return f"{also} went another way{left} ({length})"
+
+
+# The time that passed between two messages, where it is worth a line.
+
+# People come back to a conversation after a night, or after lunch; what takes a minute less is one sitting.
+LEAST_MILLISECONDS = 3_600_000
+
+
+def gap(before: int | None, after: int | None, depth: int = 0) -> list[Note]:
+    """Say that another day began, and how long nothing was said; times that run backwards say nothing."""
+    if before is None or after is None or after <= before:
+        return []
+    date = day(after)
+    is_new_day = date not in (day(before), NO_DATE)
+    later = f"{lasting(before, after)} later" if after - before >= LEAST_MILLISECONDS else ""
+    text = ", ".join(filter(None, (date if is_new_day else "", later)))
+    return [Note(text=text, tone=Tone.GAP, depth=depth)] if text else []

@@ -7,7 +7,6 @@ from collections.abc import Awaitable
 from typing import TypeVar
 
 import msgspec
-import orjson
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -27,29 +26,29 @@ from searchkit.errors import (
     UsageError,
 )
 from searchkit.mcp import keep_alive
-from searchkit.mcp.server import asgi
-from searchkit.render import json
+from searchkit.mcp.http import asgi
+from searchkit.render.wire import base as wire
+from searchkit.render.wire.process import Leaving, Opened, Port
 from searchkit.server.openapi import description
-from searchkit.server.routes import ADDRESSES, Address, Given
+from searchkit.server.routes import ENDPOINTS
 from searchkit.server.run_command import run
 from searchkit.server.service import Service
-from searchkit.server.transcripts import Unread
-from searchkit.text.sanitize import escaped
 from searchkit.web import files as page
-from searchkit.web.feeds import FEEDS
+from searchkit.web.conversation_api import PAGE_ENDPOINTS
+from searchkit.web.endpoints import Endpoint, Parameters, Unread, parse
 
 # Too many at once, or an index that cannot be read now: worth another try after this.
 RETRY_SECONDS = 1
 
 
-def answered(fields: object, status: int = 200) -> Response:
+def answered(value: object, status: int = 200) -> Response:
     """Answer with JSON, whose text may be printed on a terminal as it is."""
-    return Response(escaped(orjson.dumps(fields).decode()), status, media_type="application/json")
+    return Response(wire.encode(value), status, media_type="application/json")
 
 
 def refused(error: SearchkitError) -> Response:
     """Answer with what went wrong."""
-    response = answered(json.error(error), status_of(error))
+    response = answered(wire.error(error), status_of(error))
     if response.status_code == 503:
         response.headers["Retry-After"] = str(RETRY_SECONDS)
     return response
@@ -101,12 +100,6 @@ async def _gone(receive: Receive) -> None:
 log = logging.getLogger(__name__)
 
 
-class Port(msgspec.Struct, frozen=True):
-    """The port that `serve --port` wants opened."""
-
-    port: int
-
-
 def application(service: Service) -> Starlette:
     """Return the application, without what guards its doors."""
     return Starlette(
@@ -118,25 +111,25 @@ def application(service: Service) -> Starlette:
 def _reading(service: Service) -> list[BaseRoute]:
     """Return what reads the index."""
 
-    def route(address: Address) -> BaseRoute:
+    def route(endpoint: Endpoint) -> BaseRoute:
         async def handle(request: Request) -> Response:
-            given = Given(address.parameters, request.query_params.multi_items())
+            given = parse(endpoint.parameters, request.query_params.multi_items())
             id = request.path_params.get("id", "")
-            return await unless_gone(request.receive, _answer(service, address, given, id))
+            return await unless_gone(request.receive, _answer(service, endpoint, given, id))
 
-        return Route(address.path, handle)
+        return Route(endpoint.path, handle)
 
-    return [route(address) for address in (*ADDRESSES, *FEEDS)]
+    return [route(endpoint) for endpoint in (*ENDPOINTS, *PAGE_ENDPOINTS)]
 
 
-async def _answer(service: Service, address: Address, given: Given, id: str) -> Response:
+async def _answer(service: Service, endpoint: Endpoint, given: Parameters, id: str) -> Response:
     """Ask an engine, and read what is missing then without holding it."""
 
     def ask(engine: Engine) -> Response | Unread:
-        found = address.answer(engine, given, id)
+        found = endpoint.answer(engine, given, id)
         return found if isinstance(found, Unread) else answered(found)
 
-    found = await service.engines.ask(ask, may_wait=not address.is_search)
+    found = await service.engines.ask(ask, may_wait=not endpoint.is_search)
     return await service.transcripts.finish(found, answered) if isinstance(found, Unread) else found
 
 
@@ -163,11 +156,11 @@ def _own(service: Service) -> list[BaseRoute]:
         except (OSError, OverflowError) as error:
             reason = getattr(error, "strerror", None) or "there is no such port"
             raise Refused(409, f"cannot listen on port {asked.port}: {reason}", "take another port, or 0") from error
-        return answered({"port": door.port, "address": door.address})
+        return answered(Opened(port=door.port, address=door.address))
 
     async def stop(request: Request) -> Response:
         service.server.leave("it was told to")
-        return answered({"pid": os.getpid()})
+        return answered(Leaving(pid=os.getpid()))
 
     return [
         Route("/v1/health", health),

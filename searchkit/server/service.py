@@ -7,11 +7,12 @@ import time
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from searchkit import __version__
 from searchkit.backends.registry import find_store
 from searchkit.errors import SearchkitError
+from searchkit.render.wire.process import Health
 from searchkit.server.engine_pool import Engines
 from searchkit.server.indexer_thread import Following
 from searchkit.server.transcripts import Transcripts
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
     from searchkit.server.server import Server
 
 log = logging.getLogger(__name__)
-
-Fields = dict[str, object]
 
 
 class Service:
@@ -41,7 +40,7 @@ class Service:
         self._closing: list[Callable[[], Awaitable[None]]] = []
         self._since = time.time()
         self._answered_at = time.monotonic()
-        self._state = "loading"
+        self._state: Literal["loading", "ready"] = "loading"
         self._following = Following(self.engines.engine, self._followed, self.quiet_since)
 
     def start(self) -> None:
@@ -64,21 +63,21 @@ class Service:
             self.running -= 1
             self._answered_at = time.monotonic()
 
-    def health(self) -> Fields:
+    def health(self) -> Health:
         """Say who answers, without looking at the index."""
         port = self.server.doors.port
-        return {
-            "version": __version__,
-            "format": self._store.format,
-            "pid": os.getpid(),
-            "index": str(self.index),
-            "roots": self._roots,
-            "state": self._state,
-            "since": round(self._since, 3),
-            "requests": self.asked,
-            "running": self.running,
-            "port": port.port if port else None,
-        }
+        return Health(
+            version=__version__,
+            format=self._store.format,
+            pid=os.getpid(),
+            index=str(self.index),
+            roots=list(self._roots),
+            state=self._state,
+            since=round(self._since, 3),
+            requests=self.asked,
+            running=self.running,
+            port=port.port if port else None,
+        )
 
     def on_leaving(self, close: Callable[[], Awaitable[None]]) -> None:
         """Remember what is to be closed when the process leaves."""

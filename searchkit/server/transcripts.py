@@ -5,27 +5,16 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
-import msgspec
-
 from searchkit.errors import SourceSilent
 from searchkit.system.deadlines import Patience
+from searchkit.web.endpoints import Unread
 
-Fields = dict[str, object]
 T = TypeVar("T")
 
 # Pictures of a screen are read at once; a disk gets no faster with more.
 MAX_THREADS = 4
 # A disk that sleeps wakes within this; to read 100 MB takes a tenth of a second.
 READ_SECONDS = 5.0
-
-
-class Unread(msgspec.Struct, frozen=True, kw_only=True):
-    """An answer for which transcripts are still to be read; `subject` says where they lie."""
-
-    subject: str
-    read: Callable[[], Fields]
-    # What is answered without them; where there is nothing, the refusal is the answer.
-    otherwise: Callable[[SourceSilent], Fields] | None = None
 
 
 class Transcripts:
@@ -37,7 +26,7 @@ class Transcripts:
         # Each waits for one reading thread, never longer than the deadline.
         self._waiting = ThreadPoolExecutor(MAX_THREADS, thread_name_prefix="searchkit-transcripts")
 
-    async def finish(self, unread: Unread, write: Callable[[Fields], T]) -> T:
+    async def finish(self, unread: Unread, write: Callable[[object], T]) -> T:
         """Read what is missing of an answer, and write the answer, in a thread; what is given up never begins."""
         return await asyncio.get_running_loop().run_in_executor(self._waiting, self._finished, unread, write)
 
@@ -45,7 +34,7 @@ class Transcripts:
         """Begin nothing any more."""
         self._waiting.shutdown(wait=False, cancel_futures=True)
 
-    def _finished(self, unread: Unread, write: Callable[[Fields], T]) -> T:
+    def _finished(self, unread: Unread, write: Callable[[object], T]) -> T:
         try:
             return self._patience.call(unread.subject, lambda: write(unread.read()))
         except SourceSilent as silent:

@@ -123,6 +123,11 @@ def attribute(text: str) -> str:
     return html.escape(one_line(text))
 
 
+def longest_run(text: str) -> int:
+    """Return the length of the longest run of backticks, which a fence of Markdown must exceed."""
+    return max(map(len, re.findall("`+", safe(text))), default=0)
+
+
 def url(text: str) -> str:
     """Write text as one part of a URL, which nothing in it can end."""
     return percent_encoded(text, safe="")

@@ -8,7 +8,7 @@ import zlib
 import pytest
 from playwright.sync_api import Page, expect
 
-from searchkit.web.shelf import MOST_READINGS
+from searchkit.web.conversation_api import MOST_READINGS
 from tests.browser.conftest import Open
 from tests.browser.site import Site
 from tests.resident.residence import wait_for

@@ -11,11 +11,12 @@ from jsonschema import Draft202012Validator
 
 from searchkit import Engine
 from searchkit.errors import UsageError
-from searchkit.mcp import answers
 from searchkit.mcp.caller import ACTIVE_SECONDS, Caller, left_out
-from searchkit.mcp.mending import telling
-from searchkit.mcp.tools import TOOLS, call
-from searchkit.mcp.written import text
+from searchkit.mcp.tools.base import text
+from searchkit.mcp.tools.context import ContextAnswer
+from searchkit.mcp.tools.fixes import key_lines
+from searchkit.mcp.tools.registry import TOOLS, call
+from searchkit.mcp.tools.show import ShowAnswer
 from searchkit.text import tokens
 from tests.mcp.history import ERROR, FIXED, LATER, LONG, OTHER, SHOP, History
 from tests.transcript import Home
@@ -126,7 +127,7 @@ def test_long_message_is_read_in_pages(engine: Engine, history: History) -> None
     read = shown = ""
     while offset is not None:
         page = call(engine, "show", {"id": history.long, "before": 0, "after": 0, "offset": offset}, NOBODY)
-        assert isinstance(page, answers.Show)
+        assert isinstance(page, ShowAnswer)
         read += "".join(one.text for one in page.messages if one.is_hit)
         # Who speaks stands on a line before it.
         shown += text(page).partition("asked for")[2].partition("\n    ")[2].partition("\n")[0]
@@ -155,7 +156,7 @@ def test_context_keeps_its_budget(engine: Engine, most: int) -> None:
     """The whole answer, JSON and all, takes no more tokens than were wanted."""
     answer = call(engine, "context", {"query": "cookie middleware login", "max_tokens": most}, NOBODY)
 
-    assert isinstance(answer, answers.Context)
+    assert isinstance(answer, ContextAnswer)
     assert answer.uuids
     assert tokens.count(msgspec.json.encode(answer).decode()) <= most
 
@@ -231,7 +232,7 @@ def test_long_error_is_cut_to_what_tells() -> None:
     """Of a long output the last lines that speak of a failure are looked for."""
     printed = "\n".join(["compiling"] * 500 + ["error: no such column: ledger", "done"])
 
-    assert "error: no such column: ledger" == telling(printed)
+    assert "error: no such column: ledger" == key_lines(printed)
 
 
 def test_text_has_nothing_hidden(engine: Engine) -> None:

@@ -6,6 +6,7 @@ from click.shell_completion import get_completion_class
 from searchkit.cli.completers import VARIABLE
 from searchkit.cli.options import common
 from searchkit.cli.output import print_json, print_lines
+from searchkit.render.wire.process import Script
 
 PROGRAM = "searchkit"
 
@@ -25,6 +26,6 @@ def completion(shell: str, index: str | None, as_json: bool) -> None:
     assert found is not None
     script = found(click.get_current_context().find_root().command, {}, PROGRAM, VARIABLE).source()
     if as_json:
-        print_json({"shell": shell, "script": script})
+        print_json(Script(shell=shell, script=script))
     else:
         print_lines([script])

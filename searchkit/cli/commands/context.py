@@ -9,11 +9,11 @@ from searchkit.cli.console import audience
 from searchkit.cli.engine import must_be_own, opened
 from searchkit.cli.options import Question, common, filter_options, rerank_option, understood, words_argument
 from searchkit.cli.output import print_json, print_lines, say, warn, warn_of
+from searchkit.context.markdown import markdown
 from searchkit.context.types import DEFAULT_TOKENS
 from searchkit.errors import TooFewTokens, UsageError
 from searchkit.query.types import Condition, Filter
-from searchkit.render import context as render
-from searchkit.render import context_json, no_results
+from searchkit.render import no_results
 from searchkit.text.sanitize import one_line
 
 # Where Claude Code tells its commands which session they are run in.
@@ -73,9 +73,11 @@ def context(
             raise UsageError(refused.message, f"use --max-tokens {refused.least} or more") from refused
         warn_of(found.answer)
         if as_json:
-            print_json(context_json.pack(found))
+            from searchkit.render.wire.context import pack
+
+            print_json(pack(found))
         elif found.excerpts:
-            print_lines([render.markdown(found).rstrip("\n")])
+            print_lines([markdown(found).rstrip("\n")])
         else:
             say(*no_results.reasons(found.answer, engine.values, files_behind(engine)))
     return 0 if found.excerpts else NOTHING_FOUND

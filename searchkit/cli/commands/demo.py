@@ -10,7 +10,7 @@ from searchkit.cli.console import audience
 from searchkit.cli.options import common
 from searchkit.cli.output import print_json, print_lines, say
 from searchkit.engine import Engine
-from searchkit.render import answer_json, search
+from searchkit.render import search
 from searchkit.text.sanitize import command_line
 
 # Of those in tests/data/sample_questions.json, some whose answer comes first.
@@ -33,7 +33,9 @@ def demo(index: str | None, as_json: bool) -> None:
         engine.index()
         answers = {question: engine.search(question, 2) for question in QUESTIONS}
         if as_json:
-            print_json({"searches": [answer_json.answer(found) for found in answers.values()]})
+            from searchkit.render.wire.search import Tour, answer
+
+            print_json(Tour(searches=[answer(found) for found in answers.values()]))
             return
         for question, found in answers.items():
             print_lines(["", click.style(f"$ searchkit search {question}", bold=True), ""])

@@ -8,7 +8,7 @@ from searchkit.cli.engine import opened
 from searchkit.cli.options import common
 from searchkit.cli.output import print_json, print_lines
 from searchkit.errors import SourceError
-from searchkit.render import health, verdicts
+from searchkit.render import health
 from searchkit.types import Finding
 
 
@@ -26,12 +26,14 @@ def doctor(index: str | None, as_json: bool, full: bool, deep: bool) -> int:
         found, kept = list(engine.findings(deep)), None
         try:
             kept = engine.retention()
-            found += verdicts.of_retention(kept)
+            found += health.of_retention(kept)
         except SourceError as error:
-            found.append(Finding(kind=verdicts.SILENT, file=str(engine.roots[0]), line=0, detail=error.message))
-        grouped = verdicts.groups(found)
+            found.append(Finding(kind=health.SILENT, file=str(engine.roots[0]), line=0, detail=error.message))
+        grouped = health.groups(found)
         if as_json:
-            print_json(health.examination_json(grouped, found, kept))
+            from searchkit.render.wire.health import examination
+
+            print_json(examination(grouped, found, kept))
         else:
             print_lines(health.examination(grouped, full, audience().width))
-    return WENT_WRONG if any(map(verdicts.is_of_index, found)) else 0
+    return WENT_WRONG if any(map(health.is_of_index, found)) else 0

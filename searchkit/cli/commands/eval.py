@@ -55,7 +55,7 @@ def eval(queries: Path, index: str | None, as_json: bool, mode: str, depth: int,
         )
         found = rows(answered(_telling(search), questions), depth)
     if as_json:
-        print_json({"mode": mode, "k": depth, "types": scores.fields(found, depth)})
+        print_json(scores.evaluation(found, mode, depth))
     else:
         print_lines(scores.table(found, depth))
     return 0 if found[-1].message.hit or found[-1].session.hit else NOTHING_FOUND

@@ -11,7 +11,7 @@ from searchkit.cli.progress import Bar
 from searchkit.engine import Engine
 from searchkit.errors import SourceError
 from searchkit.indexing.ingest import Summary
-from searchkit.render import health, json, terminal
+from searchkit.render import health, terminal
 from searchkit.sources.claude.layout import DEMO
 from searchkit.system.malloc import give_back
 from searchkit.text.sanitize import one_line
@@ -86,7 +86,9 @@ def _watch(engine: Engine, as_json: bool, with_vectors: bool) -> int:
 
 def _show_summary(done: Summary, seconds: float, as_json: bool) -> None:
     if as_json:
-        print_json(json.summary(done, seconds))
+        from searchkit.render.wire.health import summary_of
+
+        print_json(summary_of(done, seconds))
     else:
         print_lines(terminal.summary(done, seconds))
     if done.without_meaning:

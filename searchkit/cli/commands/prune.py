@@ -13,7 +13,8 @@ from searchkit.cli.session_argument import meant
 from searchkit.engine import Engine
 from searchkit.errors import UsageError
 from searchkit.query.types import Condition, Filter
-from searchkit.render import json, terminal
+from searchkit.render import terminal
+from searchkit.render.wire.sessions import pruned
 from searchkit.text.format import count
 
 DAY_SECONDS = 86_400
@@ -60,7 +61,7 @@ def prune(
         if not chosen:
             say("No sessions match.")
             if as_json:
-                print_json({**json.sessions([], {}), "is_done": False})
+                print_json(pruned([], {}, is_done=False))
             return NOTHING_FOUND
         costs = engine.costs([session.id for session in chosen])
         if not as_json:
@@ -70,7 +71,7 @@ def prune(
         if is_done:
             engine.prune([session.id for session in chosen])
         if as_json:
-            print_json({**json.sessions(chosen, costs), "is_done": is_done})
+            print_json(pruned(chosen, costs, is_done))
         elif is_done:
             say(f"Forgot {count(len(chosen), 'session')}.")
     return 0

@@ -14,7 +14,6 @@ from searchkit.cli.output import print_json, print_lines, warn
 from searchkit.cli.session_argument import meant
 from searchkit.conversation.resume import Resumption, arguments, command, refusal
 from searchkit.errors import UsageError
-from searchkit.render import json
 from searchkit.text.sanitize import one_line
 from searchkit.types import Session
 
@@ -40,7 +39,9 @@ def resume(id: str, index: str | None, as_json: bool, run: bool) -> None:
     if run:
         _run(found.session, found.has_directory)
     if as_json:
-        print_json(json.resume(found))
+        from searchkit.render.wire.sessions import reopening
+
+        print_json(reopening(found))
     else:
         print_lines(filter(None, [command(found.session)]))
 

@@ -12,12 +12,11 @@ from searchkit.cli.console import audience
 from searchkit.cli.engine import is_own, must_be_own, opened
 from searchkit.cli.options import Question, common, filter_options, rerank_option, understood, words_argument
 from searchkit.cli.output import print_json, print_json_lines, print_lines, say, warn_of
-from searchkit.cli.queries_file import answers
 from searchkit.cli.session_argument import remember
 from searchkit.engine import Engine
 from searchkit.errors import SourceError, UsageError
 from searchkit.query.types import Mode
-from searchkit.render import answer_json, no_results
+from searchkit.render import no_results
 from searchkit.render import search as answer
 
 MODES = [mode.value for mode in Mode]
@@ -91,6 +90,9 @@ def search(
                 mode=asked,
                 reranker=reranker,
             )
+            # It imports the structs of our JSON, as --json does below, which a search for people has no use for.
+            from searchkit.cli.queries_file import answers
+
             print_json_lines(answers(ask, queries, filters, full))
             return 0
         query = understood(words, filters)
@@ -110,7 +112,9 @@ def search(
         )
         warn_of(found)
         if as_json:
-            print_json(answer_json.answer(found, asked.value, full))
+            from searchkit.render.wire import search as wire
+
+            print_json(wire.answer(found, asked.value, full))
         else:
             if found.results:
                 remember(engine.settings.index, found.results)

@@ -10,6 +10,7 @@ from searchkit.backends.registry import find_store
 from searchkit.cli.options import common, root_option
 from searchkit.cli.output import print_json, print_lines, say
 from searchkit.client import control
+from searchkit.render.wire.process import Serving, Stopped
 
 MOST_PORT = 65_535
 # How often whoever stays looks whether the process is still there; that also keeps it from leaving.
@@ -45,7 +46,7 @@ def serve(
     if is_stopped:
         process = control.stop(directory)
         if as_json:
-            print_json({"stopped": process})
+            print_json(Stopped(stopped=process))
         else:
             say(f"Ended process {process}." if process else "No process serves that index.")
         return 0
@@ -55,8 +56,8 @@ def serve(
         port = 0
     address = control.listen(directory, port) if port is not None else control.address(directory)
     if as_json:
-        told = {"pid": running["pid"], "index": str(directory), "socket": control.socket(directory)}
-        print_json({**told, "address": address})
+        socket = control.socket(directory)
+        print_json(Serving(pid=running["pid"], index=str(directory), socket=socket, address=address))
     else:
         print_lines([f"Process {running['pid']} serves {directory}", *([address] if address else [])])
     if is_opened and address:

@@ -7,7 +7,7 @@ from searchkit.cli.console import audience
 from searchkit.cli.engine import opened
 from searchkit.cli.options import Question, by_title, common, filter_options, understood, words_argument
 from searchkit.cli.output import print_json, print_lines, say, warn
-from searchkit.render import json, terminal, unlisted
+from searchkit.render import no_results, terminal
 
 
 @click.command(cls=Question)
@@ -30,13 +30,15 @@ def sessions(
         found = everything[:limit]
         costs = engine.costs([session.id for session in found])
         if as_json:
-            print_json(json.sessions(found, costs))
+            from searchkit.render.wire.sessions import listing
+
+            print_json(listing(found, costs))
         else:
             print_lines(terminal.sessions(found, costs, audience().width))
         if len(everything) > limit:
             say(f"{len(everything) - limit:,} more; --limit shows them")
         if not found:
-            first, *others = unlisted.reasons(condition, engine.values, engine.sessions)
+            first, *others = no_results.no_sessions(condition, engine.values, engine.sessions)
             say(first)
             for line in others:
                 warn(line)

@@ -17,7 +17,7 @@ from searchkit.cli.session_argument import is_number, must_say, recall, titled
 from searchkit.conversation.types import Conversation, Outline, Said
 from searchkit.engine import Engine
 from searchkit.errors import UsageError
-from searchkit.render import conversation, conversation_json, html, markdown, outline, outline_json, screen
+from searchkit.render import conversation, html, markdown, outline, terminal
 from searchkit.render.wording import Asked
 
 
@@ -97,19 +97,23 @@ def _is_told(found: Conversation) -> bool:
 def _written(found: Conversation | Outline, asked: Asked, is_full: bool, form: str, is_seen: bool) -> Iterable[str]:
     """Write it in one of the forms; what nobody sees on a screen has no colours."""
     if form == "json":
+        # Only programs need them.
+        from searchkit.render.wire.conversation import conversation as conversation_json
+        from searchkit.render.wire.outline import outline as outline_json
+
         if isinstance(found, Conversation):
-            return [json_text(conversation_json.fields(found, is_full))]
-        return [json_text(outline_json.fields(found, is_full))]
+            return [json_text(conversation_json(found, is_full))]
+        return [json_text(outline_json(found, is_full))]
     told = conversation.document(found, asked) if isinstance(found, Conversation) else outline.document(found, asked)
     if form == "markdown":
         return markdown.lines(told, is_full)
     if form == "html":
         return html.lines(told, is_full)
-    look = screen.Screen(
+    look = terminal.Screen(
         width=audience().width,
         now=time.time(),
         is_full=is_full,
         is_coloured=is_seen and audience().is_coloured,
         is_ascii=is_seen and audience().is_ascii,
     )
-    return screen.lines(told, look)
+    return terminal.lines(told, look)

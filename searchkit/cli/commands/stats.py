@@ -7,9 +7,8 @@ from searchkit.cli.console import audience
 from searchkit.cli.engine import opened
 from searchkit.cli.options import Question, by_title, common, filter_options, understood, words_argument
 from searchkit.cli.output import print_json, print_lines, say, warn
-from searchkit.query.suggestions import unknown
-from searchkit.render import json, terminal
 from searchkit.render import stats as drawing
+from searchkit.render.no_results import unknown_values
 from searchkit.types import Figures, Grouping
 
 GROUPINGS = [by.value for by in Grouping if by is not Grouping.TOTAL]
@@ -47,7 +46,9 @@ def stats(
         found = engine.figures(condition, (Grouping.TOTAL, *wanted))
         total, groups = found[Grouping.TOTAL].get("", Figures()), {one: found[one] for one in wanted}
         if as_json:
-            print_json(json.stats(total, {one: drawing.ordered(labelled, one) for one, labelled in groups.items()}))
+            from searchkit.render.wire import sessions as wire
+
+            print_json(wire.stats(total, {one: drawing.ordered(labelled, one) for one, labelled in groups.items()}))
         elif not total.sessions:
             say("There is nothing to count.")
         elif by:
@@ -55,6 +56,6 @@ def stats(
         else:
             print_lines(drawing.overview(total, groups, audience().width))
         if not total.sessions:
-            for line in terminal.unknown(unknown(condition, engine.values)):
+            for line in unknown_values(condition, engine.values):
                 warn(line)
     return 0 if total.sessions else NOTHING_FOUND

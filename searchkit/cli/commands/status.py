@@ -6,7 +6,7 @@ from searchkit.cli.engine import opened
 from searchkit.cli.options import common, root_option
 from searchkit.cli.output import print_json, print_lines
 from searchkit.client.control import health
-from searchkit.render import json, terminal
+from searchkit.render import terminal
 
 
 @click.command()
@@ -18,8 +18,9 @@ def status(index: str | None, as_json: bool, roots: tuple[str, ...]) -> None:
         found = engine.status()
         running = health(engine.settings.index)
         if as_json:
-            resident = {"pid": running["pid"], "port": running["port"]} if running else None
-            print_json(json.status(found) | {"resident": resident})
+            from searchkit.render.wire import health as wire
+
+            print_json(wire.status(found, wire.resident(running)))
         else:
             print_lines(terminal.status(found))
             print_lines([terminal.served(running["pid"] if running else None)])

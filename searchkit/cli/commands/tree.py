@@ -10,9 +10,8 @@ from searchkit.cli.engine import opened
 from searchkit.cli.options import common
 from searchkit.cli.output import print_json
 from searchkit.cli.session_argument import titled
-from searchkit.render import outline_json
 from searchkit.render import tree as drawing
-from searchkit.render.screen import Screen
+from searchkit.render.terminal import Screen
 
 
 @click.command()
@@ -31,7 +30,9 @@ def tree(session: str, index: str | None, as_json: bool, as_ascii: bool, full: b
     with opened(index) as engine:
         found = engine.outline(titled(engine, session).id, full)
         if as_json:
-            print_json(outline_json.fields(found, is_full=False))
+            from searchkit.render.wire.outline import outline
+
+            print_json(outline(found, is_full=False))
             return
         reader = audience()
         look = Screen(

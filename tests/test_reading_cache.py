@@ -4,15 +4,15 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from msgspec import to_builtins
 from msgspec.structs import replace
 
 from searchkit import Engine
 from searchkit.backends.base import Backend
 from searchkit.conversation.pages import Reading, leaf
-from searchkit.server.routes import Given
-from searchkit.server.transcripts import Unread
-from searchkit.web import conversation_api, feeds
-from searchkit.web.shelf import MOST_READINGS, Key, Shelf, size
+from searchkit.web import conversation_api
+from searchkit.web.conversation_api import MOST_READINGS, Key, ReadingCache, size
+from searchkit.web.endpoints import Unread, parse
 from tests.corpus.long import write_long
 from tests.running import Run
 from tests.transcript import Home
@@ -33,33 +33,33 @@ def laid_out(home: Home, indexed: Callable[[], Backend]) -> Reading:
 
 def test_readings_are_kept_as_far_as_there_is_room(laid_out: Reading) -> None:
     """Together they take no more than so many bytes; those that were not used for longest are let go."""
-    shelf = Shelf(most_bytes=3 * size(laid_out))
+    cache = ReadingCache(most_bytes=3 * size(laid_out))
 
-    kept = [shelf.put(key(name), laid_out) for name in "abc"]
-    shelf.get(key("a"))
-    shelf.put(key("d"), laid_out)
+    kept = [cache.put(key(name), laid_out) for name in "abc"]
+    cache.get(key("a"))
+    cache.put(key("d"), laid_out)
 
     assert [True] * 3 == kept
-    assert "acd" == "".join(name for name in "abcd" if shelf.get(key(name)))
+    assert "acd" == "".join(name for name in "abcd" if cache.get(key(name)))
 
 
 def test_few_readings_are_kept_at_all(laid_out: Reading) -> None:
     """However small they are, there is an end to it."""
-    shelf = Shelf()
+    cache = ReadingCache()
 
     for number in range(MOST_READINGS + 1):
-        shelf.put(key(str(number)), laid_out)
+        cache.put(key(str(number)), laid_out)
 
-    assert shelf.get(key("0")) is None
-    assert shelf.get(key("1")) is not None
+    assert cache.get(key("0")) is None
+    assert cache.get(key("1")) is not None
 
 
 def test_reading_that_is_too_large_is_not_kept(laid_out: Reading) -> None:
     """It would take the place of all others."""
-    shelf = Shelf(most_bytes=size(laid_out) - 1)
+    cache = ReadingCache(most_bytes=size(laid_out) - 1)
 
-    assert not shelf.put(key("a"), laid_out)
-    assert shelf.get(key("a")) is None
+    assert not cache.put(key("a"), laid_out)
+    assert cache.get(key("a")) is None
 
 
 def test_size_counts_what_a_reading_names(laid_out: Reading) -> None:
@@ -75,13 +75,13 @@ def test_reading_that_is_not_kept_is_answered_page_by_page(
     """Its moment stays the same as long as the session does, so that the page need not begin again."""
     written = write_long(home.root, 300)
     run("index")
-    monkeypatch.setattr(conversation_api, "_shelf", Shelf(most_bytes=0))
-    address = feeds.FEEDS[0]
+    monkeypatch.setattr(conversation_api, "_cache", ReadingCache(most_bytes=0))
 
     def ask(*given: tuple[str, str]) -> Any:
         with Engine() as engine:
-            found = conversation_api.reading(engine, Given(address.parameters, given), written.prompts[0])
-            return found.read() if isinstance(found, Unread) else found
+            asked = parse(conversation_api.ReadingParameters, given)
+            found = conversation_api.reading(engine, asked, written.prompts[0])
+            return to_builtins(found.read() if isinstance(found, Unread) else found)
 
     whole = ask(("begin", "0"), ("count", "200"))
     pages = [ask(("begin", str(begin)), ("count", "7"), ("as_of", whole["as_of"])) for begin in range(0, 21, 7)]

@@ -3,12 +3,11 @@
 from collections.abc import Iterator
 
 from searchkit.context.types import Excerpt, Pack, Place, Quotation
+from searchkit.conversation.steps import describe
 from searchkit.conversation.types import Folded
-from searchkit.render.folded import folded
-from searchkit.render.markdown import longest_run
-from searchkit.render.no_results import respelled
+from searchkit.query.suggestions import respelled
 from searchkit.text.format import stamp
-from searchkit.text.sanitize import one_line, safe
+from searchkit.text.sanitize import longest_run, one_line, safe
 from searchkit.types import Kind, Role
 
 PREAMBLE = """\
@@ -26,7 +25,7 @@ _KINDS = {Kind.TOOL_CALL: "call", Kind.TOOL_RESULT: "result"}
 
 def markdown(pack: Pack) -> str:
     """Write a whole pack; what it counts is counted of just this."""
-    return "\n\n".join(["\n".join([PREAMBLE, *respelled(pack.answer)]), *map(excerpt, pack.excerpts)]) + "\n"
+    return "\n\n".join(["\n".join([PREAMBLE, *respelled(pack.answer.respelled)]), *map(excerpt, pack.excerpts)]) + "\n"
 
 
 def excerpt(one: Excerpt) -> str:
@@ -43,7 +42,7 @@ def files_shown(one: Excerpt) -> list[str]:
 def done(steps: Folded) -> str:
     """Write what was done between quotations; results alone are left of calls that are quoted, and say nothing."""
     is_said = any(step.kind is not Kind.TOOL_RESULT or step.is_error for step in steps.steps)
-    return folded(steps.steps) if is_said else ""
+    return describe(steps.steps) if is_said else ""
 
 
 def _citation(one: Excerpt) -> str:

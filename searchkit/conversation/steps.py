@@ -38,7 +38,7 @@ MOST_FILES = 3
 _CHANGING = frozenset({"edit", "write"})
 
 
-def folded(steps: Sequence[Step]) -> str:
+def describe(steps: Sequence[Step]) -> str:
     """Write steps as counts, the files they were about, and how many failed."""
     parts = [count(several, name, _PLURALS.get(name)) for name, several in _named(steps).items()]
     failed = sum(step.is_error for step in steps if step.kind is Kind.TOOL_RESULT)
@@ -48,7 +48,7 @@ def folded(steps: Sequence[Step]) -> str:
     return ", ".join(parts) + about + more + (f" ({failed:,} failed)" if failed else "")
 
 
-def number(steps: Sequence[Step]) -> int:
+def count_steps(steps: Sequence[Step]) -> int:
     """Count steps as they are named: a call and its result are one."""
     return _named(steps).total()
 

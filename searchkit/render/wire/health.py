@@ -1,0 +1,243 @@
+"""What `index`, `status` and `doctor` print with `--json`."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from searchkit import types
+from searchkit.render.health import KEEP, Group, summary, worst
+from searchkit.render.health import retention as sentences
+from searchkit.render.wire.base import Time, Wire
+from searchkit.search import types as searches
+from searchkit.text.format import stamp
+
+if TYPE_CHECKING:
+    from searchkit.indexing import ingest
+
+
+class Unread(Wire, frozen=True, kw_only=True):
+    """Transcripts that are not indexed yet."""
+
+    transcripts: int
+    bytes: int
+
+
+class SettingsFault(Wire, frozen=True, kw_only=True):
+    """What is wrong with a file of settings."""
+
+    file: str
+    message: str
+    hint: str
+
+
+class Root(Wire, frozen=True, kw_only=True):
+    """What Claude Code deletes below one root, and when."""
+
+    root: str
+    settings: str
+    days: int
+    is_set: bool
+    faults: list[SettingsFault]
+    last_sweep: Time
+    transcripts: int
+    first_due: Time
+    overdue: int
+    unread: Unread
+
+
+class Retention(Wire, frozen=True, kw_only=True):
+    """What Claude Code deletes and when, how much of it is not indexed, and what to change."""
+
+    is_calm: bool
+    first_due: Time
+    overdue: int
+    unread: Unread
+    kept: int
+    setting: str
+    command: str | None
+    sentences: list[str]
+    roots: list[Root]
+
+
+class Behind(Wire, frozen=True, kw_only=True):
+    """What is newer than the index."""
+
+    files: int
+    bytes: int
+
+
+class Meaning(Wire, frozen=True, kw_only=True):
+    """How much is found by meaning, and how much there is."""
+
+    embedded: int
+    to_embed: int
+
+
+class Resident(Wire, frozen=True, kw_only=True):
+    """The process that serves the index."""
+
+    pid: int
+    port: int | None
+
+
+class Status(Wire, frozen=True, kw_only=True):
+    """What is indexed and how far."""
+
+    index: str
+    roots: list[str]
+    counts: dict[str, Any]
+    index_bytes: int
+    behind: Behind | None
+    meaning: Meaning
+    unreachable: str | None
+    damage: str | None
+    retention: Retention | None
+    resident: Resident | UnsetType | None = UNSET
+
+
+class FindingGroup(Wire, frozen=True, kw_only=True):
+    """A kind of finding: how many there are, what it means, and what to do."""
+
+    kind: str
+    verdict: str
+    count: int
+    meaning: str
+    advice: str
+
+
+class Finding(Wire, frozen=True, kw_only=True):
+    """One finding, and where."""
+
+    kind: str
+    file: str
+    line: int
+    detail: str
+    verdict: str
+
+
+class Examination(Wire, frozen=True, kw_only=True):
+    """The verdict over transcripts and index, each kind of finding, and every place."""
+
+    verdict: str
+    summary: str
+    groups: list[FindingGroup]
+    findings: list[Finding]
+    retention: Retention | None
+
+
+class Summary(Wire, frozen=True, kw_only=True):
+    """What a run of `index` did."""
+
+    files: int
+    bytes: int
+    records: int
+    gone: int
+    skipped: dict[str, int]
+    left_out: dict[str, int]
+    failures: list[str]
+    embedded: int
+    outdated: bool
+    seconds: float
+
+
+def summary_of(done: "ingest.Summary", seconds: float) -> Summary:
+    """Make what a run of `index` did."""
+    return Summary(
+        files=done.files,
+        bytes=done.bytes,
+        records=done.records,
+        gone=done.gone,
+        skipped=dict(done.skipped),
+        left_out=dict(done.left_out),
+        failures=list(done.failures),
+        embedded=done.embedded,
+        outdated=done.is_outdated,
+        seconds=round(seconds, 2),
+    )
+
+
+def status(found: searches.Status, resident: Resident | UnsetType | None = UNSET) -> Status:
+    """Make what is indexed and how far; over HTTP the process does not name itself."""
+    return Status(
+        index=found.index,
+        roots=list(found.roots),
+        counts=msgspec.to_builtins(found.counts),
+        index_bytes=found.index_bytes,
+        behind=None if found.unreachable else Behind(files=found.files_behind, bytes=found.bytes_behind),
+        meaning=Meaning(embedded=found.embedded, to_embed=found.to_embed),
+        unreachable=found.unreachable,
+        damage=found.damage,
+        retention=None if found.retention is None else retention(found.retention),
+        resident=resident,
+    )
+
+
+def resident(running: Mapping[str, Any] | None) -> Resident | None:
+    """Make the process that serves, of what it says of itself."""
+    return Resident(pid=running["pid"], port=running["port"]) if running else None
+
+
+def retention(found: types.Retention) -> Retention:
+    """Make what Claude Code deletes."""
+    return Retention(
+        is_calm=found.is_calm,
+        first_due=stamp(found.first_due),
+        overdue=sum(one.overdue for one in found.exposures),
+        unread=Unread(
+            transcripts=sum(one.unread for one in found.exposures),
+            bytes=sum(one.unread_bytes for one in found.exposures),
+        ),
+        kept=found.kept,
+        setting=types.SETTING,
+        command=None if found.is_calm else KEEP,
+        sentences=sentences(found),
+        roots=[_root(one) for one in found.exposures],
+    )
+
+
+def examination(grouped: Sequence[Group], found: Sequence[types.Finding], kept: types.Retention | None) -> Examination:
+    """Make the verdict, each kind, and every place."""
+    verdicts = {group.kind: group.diagnosis.verdict.value for group in grouped}
+    return Examination(
+        verdict=worst(grouped).value,
+        summary=summary(grouped),
+        groups=[
+            FindingGroup(
+                kind=group.kind,
+                verdict=group.diagnosis.verdict.value,
+                count=len(group.findings),
+                meaning=group.diagnosis.meaning,
+                advice=group.diagnosis.advice,
+            )
+            for group in grouped
+        ],
+        findings=[
+            Finding(
+                kind=finding.kind,
+                file=finding.file,
+                line=finding.line,
+                detail=finding.detail,
+                verdict=verdicts[finding.kind],
+            )
+            for finding in found
+        ],
+        retention=None if kept is None else retention(kept),
+    )
+
+
+def _root(one: types.Exposure) -> Root:
+    policy = one.policy
+    return Root(
+        root=policy.root,
+        settings=policy.settings,
+        days=policy.days,
+        is_set=policy.is_set,
+        faults=[SettingsFault(file=fault.file, message=fault.message, hint=fault.hint) for fault in policy.faults],
+        last_sweep=stamp(policy.last_sweep),
+        transcripts=one.transcripts,
+        first_due=stamp(one.first_due),
+        overdue=one.overdue,
+        unread=Unread(transcripts=one.unread, bytes=one.unread_bytes),
+    )
