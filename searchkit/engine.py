@@ -27,10 +27,10 @@ from searchkit.errors import (
     UsageError,
 )
 from searchkit.query.parse import understood
-from searchkit.query.types import Condition, Filter, Mode, Query, narrowed, one_of
+from searchkit.query.types import Condition, Filter, Group, Mode, Query, narrowed, one_of
 from searchkit.search import channels, respell
 from searchkit.search.pipeline import retrieve
-from searchkit.search.types import Answer, Status
+from searchkit.search.types import Answer, SearchOptions, Status
 from searchkit.search.weights import RECIPE, Recipe, trusting
 from searchkit.system.deadlines import Patience
 from searchkit.types import Behind, Cost, Counts, Figures, Finding, Grouping, Retention, Session
@@ -148,40 +148,52 @@ class Engine:
         limit: int = 10,
         *,
         filters: Iterable[tuple[str, str]] = (),
-        order: Order | str = Order.RELEVANCE,
-        is_grouped: bool = True,
-        turns: int = 1,
-        facets: Sequence[str] = (),
         mode: Mode | str = Mode.HYBRID,
-        reranker: str = "",
+        group: Group | str = Group.SESSION,
+        sort: Order | str = Order.RELEVANCE,
+        thread: int = 1,
+        facets: Sequence[str] = (),
+        rerank: str = "",
     ) -> Answer:
-        """Find what answers a question, best first; words are read as on the command line.
+        """Find what answers a question, best first; words are read as on the command line."""
+        return self.answer(
+            SearchOptions(
+                query=understood(words, filters),
+                mode=one_of("mode", Mode, mode),
+                limit=limit,
+                group=one_of("group", Group, group),
+                sort=one_of("sort", Order, sort),
+                thread=thread,
+                facets=facets,
+                rerank=rerank,
+            )
+        )
+
+    def answer(self, options: SearchOptions) -> Answer:
+        """Answer a question, best first.
 
         Where nothing holds any of the words, those most like them are looked for, and the answer says so.
         Meaning is asked for where the index has vectors. Where they cannot be used, words alone answer, and
-        the answer says why, unless meaning alone was wanted. A reranker is a cross-encoder by name or path;
-        where it cannot be had, the answer comes without it and says why.
+        the answer says why, unless meaning alone was wanted. Where a reranker cannot be had, the answer comes
+        without it and says why.
         """
-        query, mode, order = understood(words, filters), one_of(Mode, mode), one_of(Order, order)
-        judge, unjudged = self._models.judge(reranker)
-        embedded = self._question if self.asks_meaning(query, mode, order) else None
+        judge, unjudged = self._models.judge(options.rerank)
+        embedded = self._question if self.asks_meaning(options) else None
 
         def ask(query: Query, question: "Values | None", are_words_asked: bool) -> Answer:
-            return retrieve(
-                *(self._open(), query, limit, order, is_grouped, turns, facets),
-                *(question, are_words_asked, self._recipe, judge),
-            )
+            asked = replace(options, query=query)
+            return retrieve(self._open(), asked, question, are_words_asked, self._recipe, judge)
 
-        found = respell.answered(lambda query: channels.answered(ask, embedded, query, mode), query)
+        found = respell.answered(lambda query: channels.answered(ask, embedded, query, options.mode), options.query)
         return replace(found, unjudged=unjudged, damage=self._open().catalog.damage())
 
-    def asks_meaning(self, query: Query, mode: Mode, order: Order) -> bool:
+    def asks_meaning(self, options: SearchOptions) -> bool:
         """Say whether a search would ask for meaning, for which a model is loaded.
 
         Where the model is not installed it does, in vain, so that the answer says so.
         """
-        is_possible = mode is Mode.SEMANTIC or self.has_vectors() or not self._models.is_installed()
-        return channels.is_meaning_asked(query, mode, order) and is_possible
+        is_possible = options.mode is Mode.SEMANTIC or self.has_vectors() or not self._models.is_installed()
+        return channels.is_meaning_asked(options.query, options.mode, options.sort) and is_possible
 
     def context(
         self,
@@ -191,7 +203,7 @@ class Engine:
         limit: int = MOST_SESSIONS,
         filters: Iterable[tuple[str, str]] = (),
         without: Sequence[str] = (),
-        reranker: str = "",
+        rerank: str = "",
     ) -> "Pack":
         """Pack what another agent should know, within so many tokens; sessions may be left out by beginnings of ids."""
         from searchkit.context.pack import pack
@@ -201,7 +213,7 @@ class Engine:
             raise UsageError("every session has an id that begins with nothing", "name the session to leave out")
         if without:
             query = narrowed(query, Filter(name="session", values=tuple(without), is_excluded=True))
-        return pack(self._open(), self.search(query, limit, turns=0, reranker=reranker), max_tokens)
+        return pack(self._open(), self.search(query, limit, thread=0, rerank=rerank), max_tokens)
 
     def ask(self, question: "Callable[[Backend], T]") -> T:
         """Let a stage read the index by itself, for what only one shell needs."""

@@ -67,7 +67,7 @@ def only(engine: Engine, words: str) -> Result:
 
 def every(engine: Engine, words: str, limit: int = 50) -> list[Result]:
     """Return all parts that answer a question, best first."""
-    return list(engine.search(words, limit, is_grouped=False, turns=0).results)
+    return list(engine.search(words, limit, group="none", thread=0).results)
 
 
 def texts(engine: Engine, words: str) -> list[str]:

@@ -16,6 +16,7 @@ from searchkit.render.lines import columns, cut, wrapped
 from searchkit.render.search import marked
 from searchkit.render.wire import search as wire
 from searchkit.search.types import Passage
+from searchkit.search.weights import without
 from tests.answers import OTHER, SESSION
 from tests.probe import searched
 from tests.running import Run
@@ -75,6 +76,14 @@ def test_answer_looks_as_it_should(engine: Engine, width: int) -> None:
     lines = [click.unstyle(line) for line in shown(engine, "lamp", width, is_explained=True)]
 
     assert (DATA / f"answer-{width}.txt").read_text(encoding="utf-8") == "\n".join(lines) + "\n"
+
+
+def test_explanation_is_that_of_the_weights_in_use(engine: Engine) -> None:
+    """A trial with other weights is not explained by those that everybody else has."""
+    with Engine(engine.settings.index, recipe=without(["coverage"])) as trial:
+        usual, other = ("\n".join(shown(one, "lamp door", 200, is_explained=True)) for one in (engine, trial))
+
+    assert ("covered" in usual, "covered" in other) == (True, False)
 
 
 @pytest.mark.parametrize("width", [30, 41, 80, 99, 120])

@@ -114,7 +114,7 @@ def test_newest_come_first_among_equals_however_many_there_are(home: Home, tmp_p
     with Engine(tmp_path / "index", [home.root]) as engine:
         engine.index()
 
-        shown = engine.search("again", 3, is_grouped=False)
+        shown = engine.search("again", 3, group="none")
 
     assert ["again number149", "again number148", "again number147"] == [
         result.best.stored.part.text for result in shown.results

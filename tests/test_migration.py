@@ -50,7 +50,7 @@ def answers(index: Path) -> dict[str, object]:
     """Return what an index answers to everything that is asked here."""
     with Engine(index) as engine:
         return {
-            "found": {word: sorted(map(_told, engine.search(word, is_grouped=False).results)) for word in WORDS},
+            "found": {word: sorted(map(_told, engine.search(word, group="none").results)) for word in WORDS},
             "sessions": [(one.id, one.title, one.project) for one in engine.sessions()],
             "shown": [
                 [part.part.text for part in engine.ask(lambda backend, id=id: list(session_parts(backend, id)))]  # type: ignore[misc]

@@ -1,5 +1,6 @@
 """The files of the page: all of them shipped, none of them reaching elsewhere, all of them short."""
 
+import json
 import re
 import subprocess
 import sys
@@ -8,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from searchkit.web.files import TYPES, contents
+from searchkit.query.filters import FILTERS
+from searchkit.web.files import FILTERS_SCRIPT, TYPES, contents
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "searchkit" / "web" / "page"
@@ -26,8 +28,8 @@ def name_of(path: Path) -> str:
 
 
 def test_every_file_is_served() -> None:
-    """What lies in the directory is what is served, and each has a type."""
-    assert {name_of(path) for path in FILES} == set(contents())
+    """What lies in the directory is what is served, beside the script of the filters, and each has a type."""
+    assert {FILTERS_SCRIPT, *map(name_of, FILES)} == set(contents())
     assert {path.suffix for path in FILES} <= set(TYPES)
 
 
@@ -68,7 +70,18 @@ def test_script_is_short_and_says_what_it_is_for(path: Path) -> None:
     assert len(lines) <= MAX_LINES
     for line in lines:
         for target in re.findall(r'from "(\./[\w-]+\.js)"', line):
-            assert (path.parent / target).is_file()
+            assert f"script/{Path(target).name}" in contents()
+
+
+def test_page_knows_the_filters() -> None:
+    """The script that the page imports has the aliases, and those filters in order whose values it shows."""
+    constants = dict(re.findall(r"export const (\w+) = (.*);", contents()[FILTERS_SCRIPT].decode()))
+
+    shown = json.loads(constants["PANEL"])
+
+    assert {"lang": "language"} == json.loads(constants["ALIASES"])
+    assert ("project", "Project") == next(iter(shown.items()))
+    assert {spec.name for spec in FILTERS if spec.panel} == set(shown)
 
 
 def test_page_allows_no_inline_code() -> None:

@@ -103,7 +103,7 @@ def test_match_is_marked_without_its_accent(engine: Engine) -> None:
 )
 def test_pattern_that_cannot_be_run_is_words(engine: Engine, pattern: str, reason: str) -> None:
     """What no engine of bounded time can run is read as words, and a note says so."""
-    answer = engine.search(pattern, is_grouped=False)
+    answer = engine.search(pattern, group="none")
 
     (note,) = answer.query.notes
     assert f"{pattern} was read as words: it {reason}" in note
@@ -138,9 +138,9 @@ def test_hidden_counts_what_matches(engine: Engine, asked: str, hidden: int) -> 
 def test_what_is_not_looked_at_is_unseen(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     """When the time is over, the rest is counted as unseen; the newest come first."""
     monkeypatch.setattr(checking, "MOST_LOOKED_AT", 3)
-    few = engine.search(r"/\s\w/", is_grouped=False)
+    few = engine.search(r"/\s\w/", group="none")
     monkeypatch.setattr(checking, "LOOKING_SECONDS", -1.0)
-    none = engine.search(r"/\s\w/", is_grouped=False)
+    none = engine.search(r"/\s\w/", group="none")
 
     assert len(TEXTS) + 1 - 3 == few.unseen
     assert "red, green" in [result.best.stored.part.text for result in few.results]
@@ -158,7 +158,7 @@ def test_slow_pattern_is_given_up_in_time(tmp_path_factory: pytest.TempPathFacto
     with searched(tmp_path_factory.mktemp("slow"), write) as engine:
         started = time.monotonic()
 
-        answer = engine.search(r"/.{1,400}zz/", is_grouped=False)
+        answer = engine.search(r"/.{1,400}zz/", group="none")
 
         assert time.monotonic() - started < 4 * checking.LOOKING_SECONDS
         assert (1, 1) == (answer.total, answer.unseen)

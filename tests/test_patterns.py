@@ -84,7 +84,7 @@ def test_pattern_over_several_words_finds_what_it_matches(home: Home) -> None:
     with Engine(home.root.parent / "index", [home.root]) as engine:
         engine.index()
 
-        answer = engine.search(r"/timeout: \d+ms/", is_grouped=False)
+        answer = engine.search(r"/timeout: \d+ms/", group="none")
 
     (result,) = answer.results
     passage = result.best.passage

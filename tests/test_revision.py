@@ -45,7 +45,7 @@ def older(home: Home, tmp_path: Path) -> Engine:
 def kinds(engine: Engine, word: str) -> list[str]:
     """Return the kinds of the parts that hold a word."""
     engine.close()
-    return [result.best.stored.part.kind.value for result in engine.search(word, is_grouped=False).results]
+    return [result.best.stored.part.kind.value for result in engine.search(word, group="none").results]
 
 
 def test_older_reading_is_corrected_without_the_transcript(older: Engine) -> None:

@@ -119,7 +119,7 @@ def test_question_words_are_not_looked_for(home: Home, tmp_path: Path, question:
     with Engine(tmp_path / "index", [home.root]) as engine:
         engine.index()
 
-        found = [result.best.stored.part.text for result in engine.search(question, is_grouped=False).results]
+        found = [result.best.stored.part.text for result in engine.search(question, group="none").results]
 
     assert [answer] == found
 

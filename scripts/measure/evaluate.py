@@ -40,7 +40,7 @@ def _evaluate(arguments: argparse.Namespace) -> int:
     questions = read(arguments.queries)
     started = time.perf_counter()
     with Engine(arguments.index, recipe=without(arguments.without)) as engine:
-        ask = partial(engine.search, limit=HITS * DEPTH, is_grouped=False, turns=0, mode=Mode(arguments.mode))
+        ask = partial(engine.search, limit=HITS * DEPTH, group="none", thread=0, mode=Mode(arguments.mode))
         homes = engine.homes([id for one in questions for id in one.gold])
         found = list(answered(ask, homed(questions, homes)))
     seconds = time.perf_counter() - started

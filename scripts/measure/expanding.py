@@ -62,7 +62,7 @@ def _figures(index: Path, where: str) -> list[Figure]:
 
 def _milliseconds(engine: "Engine", words: str, turns: int) -> float:
     began = time.perf_counter()
-    engine.search(words, is_grouped=False, turns=turns)
+    engine.search(words, group="none", thread=turns)
     return (time.perf_counter() - began) * 1000
 
 

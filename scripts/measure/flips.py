@@ -134,7 +134,7 @@ def _answers(index: Path, root: Path) -> dict[str, list[str]]:
 
 def _found(index: Path, root: Path, word: str) -> list[str]:
     with Engine(index, [root]) as engine:
-        answer = engine.search(word, 50, mode="keyword", is_grouped=False)
+        answer = engine.search(word, 50, mode="keyword", group="none")
         return sorted(result.best.stored.part.text for result in answer.results)
 
 

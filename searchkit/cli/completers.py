@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from searchkit.query.types import STATES
+from searchkit.query.filters import BY_NAME, Completion
 from searchkit.text.sanitize import is_id, one_line, words
-from searchkit.types import Kind, Role
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -24,15 +23,16 @@ if TYPE_CHECKING:
 VARIABLE = "_SEARCHKIT_COMPLETE"
 # Sessions that are offered, the newest.
 MOST_SESSIONS = 30
-_FIXED = {"kind": [kind.value for kind in Kind], "role": [role.value for role in Role], "is": list(STATES)}
-_INDEXED = ("project", "branch", "model", "tool", "agent", "language")
+# What stands before the name of a filter in that of its option's variable.
+PREFIX = "filter_"
 
 
 def complete_filter(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
     """Offer the values of a filter."""
-    name, asked = (parameter.name or "").removeprefix("filter_"), incomplete.casefold()
-    offered: Iterable[str] = _FIXED.get(name, ())
-    if name in _INDEXED:
+    spec = BY_NAME[(parameter.name or "").removeprefix(PREFIX).replace("_", "-")]
+    name, asked = spec.name, incomplete.casefold()
+    offered: Iterable[str] = dict.fromkeys(spec.choices.values()) if spec.completion is Completion.CHOICES else ()
+    if spec.completion is Completion.INDEXED:
         with suppress(Exception):
             # Whoever completes the name of an option need not wait for the engine.
             from searchkit.engine import Engine

@@ -7,8 +7,9 @@ from typing import Any
 
 import click
 
-from searchkit.cli.completers import complete_filter
+from searchkit.cli.completers import PREFIX, complete_filter
 from searchkit.cli.output import warn
+from searchkit.query.filters import FILTERS
 from searchkit.query.parse import understand
 from searchkit.query.types import Condition, Filter, Query
 from searchkit.text.sanitize import one_line
@@ -36,24 +37,6 @@ rerank_option = click.option(
 
 # How commands are asked: words and filters, as arguments and as options.
 
-# What can be filtered by, and how its option is explained.
-FILTERS = {
-    "project": "The last part of a project's path, or any part of it.",
-    "session": "A session's id, or its beginning.",
-    "agent": "An agent's id or type, or its beginning.",
-    "branch": "Any part of a branch's name.",
-    "tool": "A tool's name, or the server that offers it.",
-    "kind": "A kind of part: prompt, text, thinking, tool_call, ...",
-    "role": "Who speaks: user, assistant or system.",
-    "language": "What a text is written in: en, fr, zh, ..., or english, french, chinese, ...",
-    "model": "Any part of a model's name.",
-    "file": "Any part of the path of a file that was touched.",
-    "title": "Any part of a session's title.",
-    "is": "A state of a part: error, sidechain or summary.",
-    "after": "From then on: 2026-03-01, 7d, yesterday, 'last march'.",
-    "before": "Before then.",
-    "on": "On that day, in that week, month or year.",
-}
 # Stands before a word that begins with a hyphen, which click would take for options. No argument holds it.
 _WORD = "\0"
 # All options have two hyphens, but for that of help.
@@ -82,13 +65,17 @@ def filter_options(command: Command) -> Command:
 
     @wraps(command)
     def collected(*arguments: Any, **options: Any) -> Any:
-        given = {name: options.pop(f"filter_{name}") for name in FILTERS}
-        return command(*arguments, filters=[(name, value) for name in FILTERS for value in given[name]], **options)
+        given = [(spec.name, value) for spec in FILTERS for value in options.pop(PREFIX + spec.argument)]
+        return command(*arguments, filters=given, **options)
 
-    for name, explained in reversed(FILTERS.items()):
-        variable, complete = f"filter_{name}", complete_filter
+    for spec in reversed(FILTERS):
         option = click.option(
-            f"--{name}", variable, metavar="VALUE", multiple=True, help=explained, shell_complete=complete
+            f"--{spec.name}",
+            PREFIX + spec.argument,
+            metavar="VALUE",
+            multiple=True,
+            help=spec.help,
+            shell_complete=complete_filter,
         )
         option(collected)
     return collected

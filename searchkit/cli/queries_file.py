@@ -4,17 +4,23 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import orjson
+from msgspec.structs import replace
 
 from searchkit.errors import UsageError
 from searchkit.query.filters import NAMES
+from searchkit.query.parse import understand
 from searchkit.render.wire.search import Batch, batch
-from searchkit.search.types import Answer
+from searchkit.search.types import Answer, SearchOptions
 
 
 def answers(
-    ask: Callable[..., Answer], queries: Path, filters: Sequence[tuple[str, str]], is_full: bool
+    ask: Callable[[SearchOptions], Answer],
+    options: SearchOptions,
+    queries: Path,
+    filters: Sequence[tuple[str, str]],
+    is_full: bool,
 ) -> Iterator[Batch]:
-    """Yield the answer to each question; what is no filter in a line is not looked at."""
+    """Yield the answer to each question, all with the same options; what is no filter in a line is not looked at."""
     try:
         lines = queries.read_bytes().splitlines()
     except OSError as error:
@@ -24,7 +30,8 @@ def answers(
             continue
         asked = _parsed(queries, number, line)
         given = [(name, value) for name in NAMES for value in _listed(asked.get(name))]
-        found = ask(str(asked["query"]), filters=[*filters, *given])
+        query = understand(str(asked["query"]), filters=[*filters, *given])
+        found = ask(replace(options, query=query))
         yield batch(asked.get("id"), found, is_full)
 
 

@@ -2,24 +2,24 @@
 
 from collections.abc import Iterable
 
+from searchkit.query.filters import BY_NAME, Value, compares
 from searchkit.query.types import Condition, Filter, Period, Span
+
+_TEXT = Value.TEXT
 
 
 def holds(name: str, held: str, wanted: str) -> bool:
-    """Say whether a value of the filter `name` is meant by what was asked for, whatever the case of its letters.
-
-    A tool is meant by its whole name or by a part between double underscores, so that `github`
-    means `mcp__github__search`; a session or an agent by the beginning of its id; kinds, roles,
-    languages and states by their whole names; everything else by any part of it.
-    """
+    """Whether a value of the filter `name` is wanted, in any case of its letters; `Value` says how they compare."""
     held, wanted = held.casefold(), wanted.casefold()
-    if name == "tool":
+    value = BY_NAME[name].value
+    # First, because paths and titles are those of which there are many.
+    if value is _TEXT:
+        return wanted in held
+    if value is Value.NAME:
         return wanted == held or wanted in held.split("__")
-    if name in ("session", "agent"):
+    if value is Value.ID:
         return held.startswith(wanted)
-    if name in ("kind", "role", "language", "is"):
-        return wanted == held
-    return wanted in held
+    return compares(wanted, held) if value is Value.NUMBER else wanted == held
 
 
 def within(span: Span, time: int | None) -> bool:

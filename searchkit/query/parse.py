@@ -13,7 +13,7 @@ import msgspec
 
 from searchkit.errors import UsageError
 from searchkit.query import dates
-from searchkit.query.filters import ALIASES, NAMES, Given, combine, full_name, read, read_option, refusal
+from searchkit.query.filters import ALIASES, FOREIGN_NAMES, NAMES, Given, combine, full_name, read, read_option, refusal
 from searchkit.query.types import Clause, Condition, Filter, Match, Period, Query, Term, is_scan, may_scan
 from searchkit.text.clean import clean
 from searchkit.text.format import stamp
@@ -79,7 +79,10 @@ def filters(condition: Condition) -> dict[str, object]:
     Times are in UTC. A period open at one end is `after` or `before`; any other is `on`, a list of
     pairs.
     """
-    written: dict[str, object] = {_signed(one.name, one): list(one.values) for one in condition.filters}
+    values: dict[str, list[str]] = {}
+    for one in condition.filters:
+        values.setdefault(_signed(one.name, one), []).extend(one.values)
+    written: dict[str, object] = dict(values)
     for period in condition.periods:
         starts = [stamp(span.start) for span in period.spans if span.end is None]
         ends = [stamp(span.end) for span in period.spans if span.start is None]
@@ -273,9 +276,7 @@ def _said(chunk: _Chunk, found: _Found, now: datetime) -> list[Clause]:
 
 
 # Not `std::move`, and not an address.
-_LIKE_A_FILTER = re.compile(r"[-+]?(?P<name>[a-z]{3,12}):(?![:/])\S+", re.IGNORECASE)
-# What other tools call the same.
-_OTHER_NAMES = {"since": "after", "until": "before", "date": "on", "repo": "project", "path": "file"}
+_LIKE_A_FILTER = re.compile(r"[-+]?(?P<name>[a-z][a-z-]{2,11}):(?![:/])\S+", re.IGNORECASE)
 # `sesion` and `prject` are as near as this, `type` and `title` are not.
 _NEAR = 0.8
 
@@ -289,7 +290,7 @@ def _nearest_filter(typed: str) -> str | None:
     from difflib import get_close_matches
 
     name = found["name"].casefold()
-    return _OTHER_NAMES.get(name) or next(iter(get_close_matches(name, NAMES, 1, _NEAR)), None)
+    return FOREIGN_NAMES.get(name) or next(iter(get_close_matches(name, NAMES, 1, _NEAR)), None)
 
 
 # Stands for what is no word, so that the words around it do not seem to follow each other.

@@ -6,11 +6,10 @@ from itertools import islice
 import msgspec
 
 from searchkit.query.filter_matching import holds
+from searchkit.query.filters import BY_NAME, Value
 from searchkit.query.types import Condition
 from searchkit.text.sanitize import one_line
 
-# Filters with so many different values that the most frequent say nothing.
-_MANY = ("session", "file", "title")
 # How many values are named, and how alike they must be: difflib's own measure and its usual bound.
 MOST_NEAREST = 5
 # Values that nothing has and that are told; of a text that was pasted, nobody reads more.
@@ -47,8 +46,10 @@ def _unknown(condition: Condition, values: Callable[[str], Sequence[str]]) -> It
         there = values(filter.name)
         for wanted in filter.values:
             if not any(holds(filter.name, value, wanted) for value in there):
-                near = _near(wanted, there)
-                frequent = [] if filter.name in _MANY else there[:MOST_NEAREST]
+                spec = BY_NAME[filter.name]
+                # No number is spelt like a comparison.
+                near = [] if spec.value is Value.NUMBER else _near(wanted, there)
+                frequent = [] if spec.many else there[:MOST_NEAREST]
                 yield Unknown(name=filter.name, value=wanted, nearest=near or frequent, are_near=bool(near))
 
 

@@ -30,13 +30,19 @@ class Mode(StrEnum):
     SEMANTIC = "semantic"
 
 
-def one_of(choices: type[Choice], said: str) -> Choice:
-    """Take a choice by its name."""
+class Group(StrEnum):
+    """What a result is: the best hit of a session, or every hit."""
+
+    SESSION = "session"
+    NONE = "none"
+
+
+def one_of(name: str, choices: type[Choice], value: str) -> Choice:
+    """Take a choice by its value; `name` is that of the parameter."""
     try:
-        return choices(said)
+        return choices(value)
     except ValueError:
-        name = choices.__name__.lower()
-        raise UsageError(f"{said!r} is not a {name}", f"use one of {', '.join(choices)}") from None
+        raise UsageError(f"{name}={value!r} is not possible", f"use one of {', '.join(choices)}") from None
 
 
 class Term(msgspec.Struct, frozen=True, kw_only=True):
@@ -86,14 +92,8 @@ class Clause(msgspec.Struct, frozen=True, kw_only=True):
     is_excluded: bool = False
 
 
-# What can be filtered by, in the order in which it is shown.
-FILTERS = ("project", "session", "agent", "branch", "tool", "kind", "role", "language", "model", "file", "title", "is")
-# What `is:` can say of a part.
-STATES = ("error", "sidechain", "summary")
-
-
 class Filter(msgspec.Struct, frozen=True, kw_only=True):
-    """One of `FILTERS` and the values any of which will do, or none of which may hold where it excludes."""
+    """One of `filters.FILTERS` by name, and its values: any of them will do, or, where it excludes, none may hold."""
 
     name: str
     values: tuple[str, ...]

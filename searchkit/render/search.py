@@ -13,7 +13,7 @@ from searchkit.query.types import Clause, Match, Query, Term
 from searchkit.render.lines import RESET, bars, columns, cut, fitting, padded, wrapped
 from searchkit.render.no_results import missing, unfinished
 from searchkit.search.types import Answer, Passage, Result, Shown
-from searchkit.search.weights import RECIPE
+from searchkit.search.weights import Recipe
 from searchkit.text.format import NO_DATE, age, count, day, last_part, stamp
 from searchkit.text.sanitize import command_line, one_line, safe
 from searchkit.types import Kind, Role
@@ -50,7 +50,7 @@ def answer(found: Answer, width: int, now: float, is_explained: bool = False) ->
     for rank, result in enumerate(found.results, 1):
         yield from _result(rank, result, width, now)
         if is_explained:
-            yield INDENT + click.style(_why(result.best), dim=True)
+            yield INDENT + click.style(_why(result.best, found.weights), dim=True)
         yield ""
 
 
@@ -147,12 +147,12 @@ def _coloured(name: str, shown: Shown) -> str:
     return click.style(name, fg="red" if shown.stored.part.is_error else "cyan")
 
 
-def _why(shown: Shown) -> str:
+def _why(shown: Shown, weights: Recipe) -> str:
     """Say what a result's score is made of."""
     hit, ranked = shown.ranked.hit, shown.ranked
     own = f"{hit.score:.3f} of the highest possible x {ranked.weight:.2f} as {hit.kind.value}"
-    if RECIPE.coverage_power:
-        own += f" x {hit.coverage:.0%} covered ^ {RECIPE.coverage_power}"
+    if weights.coverage_power:
+        own += f" x {hit.coverage:.0%} covered ^ {weights.coverage_power}"
     if ranked.meaning is not None:
         words = f"words {ranked.words:.3f} ({own})" if ranked.words else "no words"
         own = f"{words} and meaning {ranked.meaning:.3f}"

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from searchkit.backends.base import Backend, Found, Order, Step, Stored
 from searchkit.conversation import turns as window
 from searchkit.query import own_output
-from searchkit.query.types import Condition, Query
+from searchkit.query.types import Condition, Group, Query
 from searchkit.search import ranking, rerank, semantic, snippets
-from searchkit.search.types import Answer, Ranked, Result, Shown
+from searchkit.search.types import Answer, Ranked, Result, SearchOptions, Shown
 from searchkit.search.weights import RECIPE, Recipe
 from searchkit.types import Kind
 
@@ -28,12 +28,7 @@ LEAST_SHARE = 0.5
 
 def retrieve(
     backend: Backend,
-    query: Query,
-    limit: int,
-    order: Order = Order.RELEVANCE,
-    is_grouped: bool = True,
-    turns: int = 1,
-    facets: Sequence[str] = (),
+    options: SearchOptions,
     question: "Values | None" = None,
     are_words_asked: bool = True,
     recipe: Recipe = RECIPE,
@@ -41,6 +36,7 @@ def retrieve(
 ) -> Answer:
     """Answer a query, by meaning too where the vector of the question is given, or by meaning alone."""
     started = time.perf_counter()
+    query, limit, order, is_grouped = options.query, options.limit, options.sort, options.group is Group.SESSION
     if not (query.clauses or query.condition.filters or query.condition.periods):
         reach = backend.words.reach()
         return Answer(query=query, results=(), total=0, parts=reach.searchable, pending=reach.pending)
@@ -58,7 +54,7 @@ def retrieve(
     if judge is not None and order is Order.RELEVANCE and query.wanted:
         groups = _grouped(_reranked(backend, query, ranked, judge), limit, is_grouped)
     groups = [_worth_showing(group) for group in groups]
-    results = _results(backend, query, groups, turns)
+    results = _results(backend, query, groups, options.thread)
     reach = backend.words.reach()
     return Answer(
         query=asked,
@@ -71,8 +67,9 @@ def retrieve(
         unseen=found.unseen,
         missing=found.missing,
         suggestions={word: alike for word in found.missing if (alike := backend.words.spelling(word))},
-        facets={name: backend.words.facets(query, name) for name in facets},
+        facets={name: backend.words.facets(query, name) for name in options.facets},
         seconds=time.perf_counter() - started,
+        weights=recipe,
     )
 
 

@@ -4,10 +4,28 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from searchkit.backends.base import Hit, Stored
+from searchkit.backends.base import Hit, Order, Stored
 from searchkit.conversation.types import Entry
-from searchkit.query.types import Query
-from searchkit.types import Counts, Heading, Retention
+from searchkit.query.types import Group, Mode, Query
+from searchkit.search.weights import RECIPE, Recipe
+from searchkit.types import Counts, Heading, Kind, Retention
+
+
+class SearchOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """A question and how to answer it, with the names and defaults of the command line.
+
+    `thread` counts the turns around a hit, `facets` are what matches are counted by, and `rerank` is a cross-encoder by
+    name or path.
+    """
+
+    query: Query = Query(text="")
+    mode: Mode = Mode.HYBRID
+    limit: int = 10
+    group: Group = Group.SESSION
+    sort: Order = Order.RELEVANCE
+    thread: int = 1
+    facets: Sequence[str] = ()
+    rerank: str = ""
 
 
 class Status(msgspec.Struct, frozen=True, kw_only=True):
@@ -59,14 +77,82 @@ class Shown(msgspec.Struct, frozen=True, kw_only=True):
     stored: Stored
     passage: Passage
 
+    @property
+    def uuid(self) -> str:
+        """The id of the message, which `Engine.show` takes."""
+        return self.stored.part.uuid
+
+    @property
+    def kind(self) -> Kind:
+        """What the part is: a prompt, a text, a tool call, ..."""
+        return self.stored.part.kind
+
+    @property
+    def text(self) -> str:
+        """The whole text of the part."""
+        return self.stored.part.text
+
+    @property
+    def snippet(self) -> str:
+        """The passage to show, on one line."""
+        return self.passage.text
+
+    @property
+    def time(self) -> int | None:
+        """When it was written, in milliseconds since 1970."""
+        return self.stored.link.time
+
+    @property
+    def score(self) -> float:
+        """What it was ranked by."""
+        return self.ranked.score
+
 
 class Result(msgspec.Struct, frozen=True, kw_only=True):
-    """The best hit of a session with the conversation around it, and further passages of that session."""
+    """The best hit of a session with the conversation around it, and further passages of that session.
+
+    `text`, `uuid` and the other properties are those of the best hit.
+    """
 
     best: Shown
     session: Heading | None
     thread: Sequence[Entry] = ()
     others: Sequence[Shown] = ()
+
+    @property
+    def uuid(self) -> str:
+        """The id of the message, which `Engine.show` takes."""
+        return self.best.uuid
+
+    @property
+    def kind(self) -> Kind:
+        """What the part is: a prompt, a text, a tool call, ..."""
+        return self.best.kind
+
+    @property
+    def text(self) -> str:
+        """The whole text of the part."""
+        return self.best.text
+
+    @property
+    def snippet(self) -> str:
+        """The passage to show, on one line."""
+        return self.best.snippet
+
+    @property
+    def time(self) -> int | None:
+        """When it was written, in milliseconds since 1970."""
+        return self.best.time
+
+    @property
+    def score(self) -> float:
+        """What it was ranked by."""
+        return self.best.score
+
+    @property
+    def project(self) -> str | None:
+        """The directory of the session's project; of what belongs to no session, the one it was written in."""
+        return self.session.project if self.session else self.best.stored.link.context.cwd
 
 
 class Answer(msgspec.Struct, frozen=True, kw_only=True):
@@ -80,7 +166,7 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     were looked for instead. `embedded` counts the
     parts that could be found by meaning, where that was asked for; `without_meaning` says why it was not, and
     `unjudged` why no model reranked where one was wanted. `damage` says what of the index is damaged, where texts were
-    read that are.
+    read that are. `weights` are those of the ranking.
     """
 
     query: Query
@@ -99,3 +185,4 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     respelled: Mapping[str, str] = {}
     facets: Mapping[str, Mapping[str, int]] = {}
     seconds: float = 0.0
+    weights: Recipe = RECIPE

@@ -1,6 +1,5 @@
 """The table of endpoints: what each takes, and its answer, which is what the command prints with --json."""
 
-from enum import StrEnum
 from typing import Annotated
 
 import msgspec
@@ -13,7 +12,7 @@ from searchkit.conversation.lookup import must_say
 from searchkit.engine import Engine
 from searchkit.errors import NotFound, TooFewTokens, UsageError
 from searchkit.query.parse import understand
-from searchkit.query.types import Mode, Query
+from searchkit.query.types import Group, Mode, Query
 from searchkit.render import stats as drawing
 from searchkit.render.wire import context as packs
 from searchkit.render.wire import conversation as conversations
@@ -21,6 +20,7 @@ from searchkit.render.wire import health
 from searchkit.render.wire import outline as outlines
 from searchkit.render.wire import search as searches
 from searchkit.render.wire import sessions as listings
+from searchkit.search.types import SearchOptions
 from searchkit.text.sanitize import one_line
 from searchkit.types import Figures, Grouping
 from searchkit.web.endpoints import MAX_NUMBER, Endpoint, Filtered, Full, Number, Parameters
@@ -29,13 +29,6 @@ from searchkit.web.endpoints import MAX_NUMBER, Endpoint, Filtered, Full, Number
 MAX_TURNS = 100_000
 
 FacetNames = Annotated[str, Meta(description="Count all matches by these, with commas: project,tool,kind,month, ...")]
-
-
-class Group(StrEnum):
-    """What a result stands for."""
-
-    SESSION = "session"
-    NONE = "none"
 
 
 class Search(Filtered, frozen=True, kw_only=True):
@@ -104,16 +97,16 @@ class Stats(Filtered, frozen=True, kw_only=True):
 
 def search(engine: Engine, given: Search, id: str) -> searches.Answer:
     """Find messages."""
-    found = engine.search(
-        _question(given),
-        given.limit,
-        order=given.sort,
-        is_grouped=given.group is Group.SESSION,
-        turns=given.thread,
-        facets=_names(given.facets),
+    options = SearchOptions(
+        query=_question(given),
         mode=given.mode,
+        limit=given.limit,
+        group=given.group,
+        sort=given.sort,
+        thread=given.thread,
+        facets=tuple(_names(given.facets)),
     )
-    return searches.answer(found, given.mode.value, given.full)
+    return searches.answer(engine.answer(options), given.mode.value, given.full)
 
 
 def message(engine: Engine, given: Message, id: str) -> conversations.Conversation:
@@ -159,7 +152,7 @@ def facets(engine: Engine, given: Facets, id: str) -> searches.Facets:
     names = _names(given.facets)
     if not names:
         raise UsageError("there is nothing to count by", "give facets=project,tool,kind,month")
-    return searches.facets(engine.search(_question(given), 1, turns=0, facets=names, mode=Mode.KEYWORD))
+    return searches.facets(engine.search(_question(given), 1, thread=0, facets=names, mode=Mode.KEYWORD))
 
 
 def stats(engine: Engine, given: Stats, id: str) -> listings.Stats:

@@ -20,7 +20,7 @@ from searchkit.conversation.pages import OF_AGENT, first_record, leaf, page, ste
 from searchkit.engine import Engine
 from searchkit.errors import NotFound
 from searchkit.query.parse import understand
-from searchkit.query.types import Filter, Mode, Query, narrowed
+from searchkit.query.types import Filter, Group, Mode, Query, narrowed
 from searchkit.render.wire.base import Time, Wire
 from searchkit.render.wire.sessions import Cost, cost
 from searchkit.sources.claude.images import pictures as read_pictures
@@ -316,7 +316,7 @@ def _hits(engine: Engine, uuid: str, query: Query | None) -> frozenset[int]:
     if query is None or session is None:
         return frozenset()
     inside = narrowed(query, Filter(name="session", values=(session,)))
-    found = engine.search(inside, MOST_HITS, order=Order.OLDEST, is_grouped=False, turns=0, mode=Mode.KEYWORD)
+    found = engine.search(inside, MOST_HITS, sort=Order.OLDEST, group=Group.NONE, thread=0, mode=Mode.KEYWORD)
     return frozenset(result.best.ranked.hit.key for result in found.results)
 
 

@@ -8,9 +8,9 @@ from typing import Annotated, Any, TypeVar
 import msgspec
 from msgspec import Meta, inspect
 
-from searchkit.cli.options import FILTERS
 from searchkit.engine import Engine
 from searchkit.errors import SourceSilent, UsageError
+from searchkit.query.filters import FILTERS, NAMES
 from searchkit.render.wire.base import Wire
 
 TRUE = ("1", "true", "yes", "on")
@@ -92,7 +92,7 @@ def parse(takes: type[P], pairs: Sequence[tuple[str, str]]) -> P:
     fields = takes.__struct_fields__
     values = {name: _value(known[name], given) for name, given in texts.items() if given and name in fields}
     if issubclass(takes, Filtered):
-        values["filters"] = [(name, value) for name in FILTERS for value in texts[name]]
+        values["filters"] = [(name, value) for name in NAMES for value in texts[name]]
     return msgspec.convert(values, takes)
 
 
@@ -104,7 +104,7 @@ def parameters(takes: type[Parameters]) -> tuple[Parameter, ...]:
     own = [_parameter(field) for field in info.fields if field.name != "filters"]
     if not issubclass(takes, Filtered):
         return tuple(own)
-    return (*own, *(Parameter(name=name, description=said, is_repeated=True) for name, said in FILTERS.items()))
+    return (*own, *(Parameter(name=spec.name, description=spec.help, is_repeated=True) for spec in FILTERS))
 
 
 def _parameter(field: inspect.Field) -> Parameter:

@@ -5,10 +5,13 @@ from functools import cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 
+import orjson
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
+
+from searchkit.query.filters import ALIASES, FILTERS
 
 TYPES = {
     ".html": "text/html; charset=utf-8",
@@ -18,6 +21,8 @@ TYPES = {
 }
 # Where the page can be entered; what it shows there it finds out from the address.
 ENTRANCES = ("/", "/overview", "/session/{id}")
+# The script that tells the page which filters there are.
+FILTERS_SCRIPT = "script/filters.js"
 
 
 def is_public(path: str) -> bool:
@@ -32,8 +37,16 @@ def routes() -> list[BaseRoute]:
 
 @cache
 def contents() -> Mapping[str, bytes]:
-    """Return every file of the page by its name."""
-    return dict(_below(files("searchkit.web") / "page", ""))
+    """Return every file of the page by its name, and the script that is made from the table of filters."""
+    return {**dict(_below(files("searchkit.web") / "page", "")), FILTERS_SCRIPT: _filters_script()}
+
+
+def _filters_script() -> bytes:
+    panel = sorted((spec for spec in FILTERS if spec.panel), key=lambda spec: spec.panel)
+    labels = {spec.name: spec.name.replace("-", " ").capitalize() for spec in panel}
+    constants = {"ALIASES": ALIASES, "PANEL": labels}
+    lines = (b"export const %s = %s;\n" % (name.encode(), orjson.dumps(value)) for name, value in constants.items())
+    return b"// Which filters there are.\n\n" + b"".join(lines)
 
 
 async def _entered(request: Request) -> Response:

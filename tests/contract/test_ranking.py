@@ -154,24 +154,24 @@ def engine(home: Home, tmp_path: Path) -> Iterator[Engine]:
 
 @pytest.mark.parametrize("words", WORDS)
 @pytest.mark.parametrize("mode", ["keyword", "semantic", "hybrid"])
-@pytest.mark.parametrize("is_grouped", [True, False])
+@pytest.mark.parametrize("group", ["session", "none"])
 def test_hashed_keys_rank_alike(
-    engine: Engine, monkeypatch: pytest.MonkeyPatch, words: str, mode: str, is_grouped: bool
+    engine: Engine, monkeypatch: pytest.MonkeyPatch, words: str, mode: str, group: str
 ) -> None:
     """A backend whose keys are hashes gives the same results with the same scores in the same order."""
-    expected = ranking(engine, words, mode, is_grouped)
+    expected = ranking(engine, words, mode, group)
     assert expected
 
     hidden = Hidden(engine.store.open())
     monkeypatch.setattr(engine.store, "open", lambda: hidden)
     engine.close()
 
-    assert expected == ranking(engine, words, mode, is_grouped)
+    assert expected == ranking(engine, words, mode, group)
 
 
-def ranking(engine: Engine, words: str, mode: str, is_grouped: bool) -> list[tuple[str, float, list[str], int]]:
+def ranking(engine: Engine, words: str, mode: str, group: str) -> list[tuple[str, float, list[str], int]]:
     """Return the ids and scores of results, further passages of theirs, and how much is told around them."""
-    found = engine.search(words, 20, mode=mode, is_grouped=is_grouped)
+    found = engine.search(words, 20, mode=mode, group=group)
     return [
         (
             result.best.stored.id,

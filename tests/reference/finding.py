@@ -8,6 +8,7 @@ from datetime import datetime
 
 from searchkit.backends.base import Found, Hit, Order, Stored
 from searchkit.query.filter_matching import is_met, is_time_met
+from searchkit.query.filters import BY_NAME, Level
 from searchkit.query.types import Clause, Condition, Match, Query, Term
 from searchkit.types import Kind
 from tests.reference import sessions as telling
@@ -70,19 +71,20 @@ def _counted_as(name: str, stored: Stored, held: Held) -> Iterator[str]:
         yield from [home.session] if home.session else []
     elif name == "agent":
         yield from [home.agent] if home.agent else []
-    elif name not in ("project", "title"):
+    elif BY_NAME[name].level is not Level.SESSION:
         yield from _values(name, stored, held)
+    elif home.session and name == "title":
+        yield from filter(None, [telling.session(held, home.session, held.spans[home.session]).title])
     elif home.session:
-        yield from filter(None, [getattr(telling.session(held, home.session, held.spans[home.session]), name)])
+        facts = [fact for fact in held.facts if fact.session == home.session]
+        yield from filter(None, [telling.latest(facts, BY_NAME[name].fact)])
 
 
 def _values(name: str, stored: Stored, held: Held) -> Iterator[str]:
     """Yield what a part has of the thing that a filter asks for."""
     link, part = stored.link, stored.part
-    home = link.places[0]
+    home, spec = link.places[0], BY_NAME[name]
     direct: dict[str, str | None] = {
-        "branch": link.context.branch,
-        "model": link.context.model,
         "tool": part.tool,
         "kind": part.kind.value,
         "role": part.role.value,
@@ -91,7 +93,9 @@ def _values(name: str, stored: Stored, held: Held) -> Iterator[str]:
     }
     if direct.get(name):
         yield direct[name] or ""
-    if name in ("session", "project", "title"):
+    if spec.context:
+        yield from filter(None, [getattr(link.context, spec.context)])
+    if spec.level is Level.SESSION:
         for session in {place.session for place in link.places if place.session}:
             yield from telling.values_of(held, name, session)
     if name == "project" and home.session is None and link.context.cwd:

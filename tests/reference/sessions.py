@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from searchkit.backends.base import Stored
 from searchkit.backends.titles import MOST_TYPED, title_from
 from searchkit.query.filter_matching import is_met, is_time_met
+from searchkit.query.filters import BY_NAME
 from searchkit.query.types import Condition
 from searchkit.types import Fact, Kind, Session
 from tests.reference.census import Held, Span, is_gone
@@ -29,9 +30,9 @@ def session(held: Held, name: str, span: Span) -> Session:
     files = [file for file in held.files if file.session == name and not _is_warmup(held, file)]
     return Session(
         id=name,
-        project=_latest(told, "project"),
+        project=latest(told, "project"),
         title=_title(held, told, at_home),
-        branch=_latest(told, "branch"),
+        branch=latest(told, "branch"),
         started=span.started,
         ended=span.ended,
         records=len(at_home),
@@ -64,7 +65,7 @@ def _is_meant(held: Held, condition: Condition, name: str, span: Span) -> bool:
 
 def values_of(held: Held, asked: str, name: str | None) -> Iterator[str]:
     """Yield what a session has of what a filter asks for; None is where there is no session."""
-    facts = {"agent": ("agent-type",), "file": ("tracked",), "title": TITLES}.get(asked, (asked,))
+    facts = TITLES if asked == "title" else (BY_NAME[asked].fact,)
     yield from (fact.value for fact in held.facts if fact.session == name and fact.name in facts)
     if asked in ("session", "title"):
         if name is not None:
@@ -101,17 +102,18 @@ def _title(held: Held, told: list[Fact], at_home: list[Holding]) -> str | None:
     uuids = {holding.link.uuid for holding in at_home}
     named = [fact for fact in held.facts if fact.leaf in uuids]
     return (
-        _latest(told, "custom-title")
-        or _latest(told, "ai-title")
-        or _latest(named, "summary")
-        or _latest(told, "summary")
-        or _latest(told, "index-title")
-        or _latest(told, "index-summary")
+        latest(told, "custom-title")
+        or latest(told, "ai-title")
+        or latest(named, "summary")
+        or latest(told, "summary")
+        or latest(told, "index-title")
+        or latest(told, "index-summary")
         or title_from(_typed(at_home))
     )
 
 
-def _latest(facts: Iterable[Fact], name: str) -> str | None:
+def latest(facts: Iterable[Fact], name: str) -> str | None:
+    """Return a fact of the last line, of several there the first by value."""
     found = sorted((-fact.line, fact.value) for fact in facts if fact.name == name)
     return found[0][1] if found else None
 

@@ -9,6 +9,7 @@ from searchkit.backends.local.catalog import choosing
 from searchkit.backends.local.catalog.asking import rows_in
 from searchkit.backends.local.catalog.schema import IS_ERROR, IS_SIDECHAIN, KINDS, NUMBERED
 from searchkit.backends.local.catalog.texts import Unpacker
+from searchkit.query.filters import BY_NAME, Level
 from searchkit.query.types import Condition, Filter
 from searchkit.types import Kind
 
@@ -54,7 +55,6 @@ class Bound(msgspec.Struct, frozen=True):
 # What a filter asks for (a project, a title, a branch) is looked up in the catalog, where it is
 # always current; what derives from it only knows numbers.
 
-_OF_SESSIONS = ("project", "session", "title")
 _AGENTS_BY_TYPE = """
 SELECT agent, value FROM facts WHERE name = (SELECT id FROM names WHERE name = 'agent-type')
 """
@@ -91,15 +91,16 @@ class Narrowing:
         return [bound for bound in bounds if not (bound.is_excluded and bound.test in _NOTHING)]
 
     def _meant(self, filter: Filter) -> Test:
-        if filter.name in _OF_SESSIONS:
+        spec = BY_NAME[filter.name]
+        if spec.level is Level.SESSION:
             if filter not in self._known:
                 self._known[filter] = frozenset(choosing.meant(self._connection, self._unpacker, filter))
             within = self._in_sessions(self._known[filter])
             return AnyOf((within, self._outside_sessions(filter))) if filter.name == "project" else within
         if filter.name == "file":
             return _among("part", self._touching(filter))
-        if filter.name in ("branch", "model"):
-            rows = self._connection.execute(f"SELECT id, {filter.name} FROM contexts WHERE {filter.name} IS NOT NULL")
+        if spec.context:
+            rows = self._connection.execute(f"SELECT id, {spec.context} FROM contexts WHERE {spec.context} IS NOT NULL")
             return _among("context", choosing.matching(filter, rows))
         if filter.name == "tool":
             return _among("tool", self._tools(filter))

@@ -68,7 +68,7 @@ def context(
             if not engine.sessions(Condition(filters=(Filter(name="session", values=(beginning,)),)), limit=1):
                 warn(f"no session has an id that begins with {one_line(beginning)!r}, so none is left out for it")
         try:
-            found = engine.context(query, max_tokens, limit=limit, without=(*excluded, *current), reranker=reranker)
+            found = engine.context(query, max_tokens, limit=limit, without=(*excluded, *current), rerank=reranker)
         except TooFewTokens as refused:
             raise UsageError(refused.message, f"use --max-tokens {refused.least} or more") from refused
         warn_of(found.answer)

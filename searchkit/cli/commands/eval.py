@@ -12,7 +12,7 @@ from searchkit.cli.engine import opened
 from searchkit.cli.options import common, rerank_option
 from searchkit.cli.output import print_json, print_lines, warn, warn_of
 from searchkit.engine import Engine
-from searchkit.query.types import Mode
+from searchkit.query.types import Group
 from searchkit.render import scores
 from searchkit.search.evaluate import HITS, answered, homed
 from searchkit.search.labelled import Labelled, read
@@ -50,9 +50,7 @@ def eval(queries: Path, index: str | None, as_json: bool, mode: str, depth: int,
     asked = read(queries)
     with opened(index) as engine:
         questions = _homed(engine, asked)
-        search = partial(
-            engine.search, limit=HITS * depth, is_grouped=False, turns=0, mode=Mode(mode), reranker=reranker
-        )
+        search = partial(engine.search, limit=HITS * depth, group=Group.NONE, thread=0, mode=mode, rerank=reranker)
         found = rows(answered(_telling(search), questions), depth)
     if as_json:
         print_json(scores.evaluation(found, mode, depth))

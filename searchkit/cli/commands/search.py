@@ -1,10 +1,10 @@
 """`searchkit search`: finds messages."""
 
 import time
-from functools import partial
 from pathlib import Path
 
 import click
+from msgspec.structs import replace
 
 from searchkit.backends.base import Order
 from searchkit.cli.commands import NOTHING_FOUND
@@ -15,13 +15,15 @@ from searchkit.cli.output import print_json, print_json_lines, print_lines, say,
 from searchkit.cli.session_argument import remember
 from searchkit.engine import Engine
 from searchkit.errors import SourceError, UsageError
-from searchkit.query.types import Mode
+from searchkit.query.types import Group, Mode
 from searchkit.render import no_results
 from searchkit.render import search as answer
+from searchkit.search.types import SearchOptions
 
 MODES = [mode.value for mode in Mode]
 # Given the enumeration itself, click would want the names of its members.
 ORDERS = [order.value for order in Order]
+GROUPS = [group.value for group in Group]
 
 
 @click.command(cls=Question)
@@ -44,9 +46,7 @@ ORDERS = [order.value for order in Order]
     type=click.IntRange(0, 50),
     help="Turns around a hit: none, its own, or more before and after it.",
 )
-@click.option(
-    "--group", type=click.Choice(["session", "none"]), help="One result a session, or, as with --queries, every hit."
-)
+@click.option("--group", type=click.Choice(GROUPS), help="One result a session, or, as with --queries, every hit.")
 @click.option("--facets", metavar="NAMES", default="", help="Count all matches by these: project,tool,kind,month, ...")
 @click.option("--sort", type=click.Choice(ORDERS), default=ORDERS[0], show_default=True, help="What comes first.")
 @click.option("--explain", is_flag=True, help="Show how the question was understood and why results rank as they do.")
@@ -74,47 +74,38 @@ def search(
     WORDS are words, "exact phrases", +required, -excluded (or NOT excluded), this OR that, prefix*, fuzzy~, /pattern/,
     and filters such as project:shop, kind:prompt, after:7d.
     """
-    asked = Mode(mode)
+    options = SearchOptions(
+        mode=Mode(mode),
+        limit=limit,
+        # Without a choice, a person is shown sessions, and a program that asks many questions gets every hit.
+        group=Group(group or ("session" if queries is None else "none")),
+        sort=Order(sort),
+        thread=turns,
+        facets=[name.strip() for name in facets.split(",") if name.strip()],
+        rerank=reranker,
+    )
     with opened(index) as engine:
         if queries is not None or reranker:
             must_be_own()
         if queries is not None:
             if words or facets:
                 raise UsageError("--queries takes its words from the file, and counts no facets", "leave them out")
-            ask = partial(
-                engine.search,
-                limit=limit,
-                order=Order(sort),
-                is_grouped=group == "session",
-                turns=turns,
-                mode=asked,
-                reranker=reranker,
-            )
             # It imports the structs of our JSON, as --json does below, which a search for people has no use for.
             from searchkit.cli.queries_file import answers
 
-            print_json_lines(answers(ask, queries, filters, full))
+            print_json_lines(answers(engine.answer, options, queries, filters, full))
             return 0
-        query = understood(words, filters)
+        options = replace(options, query=understood(words, filters))
         if not words and not filters:
             raise UsageError("there is nothing to search for", "give words, or a filter such as kind:plan")
-        if engine.asks_meaning(query, asked, Order(sort)) and is_own() and audience().is_watching:
+        if engine.asks_meaning(options) and is_own() and audience().is_watching:
             say("Loading what finds by meaning, which takes seconds; the next search answers at once.")
-        found = engine.search(
-            query,
-            limit,
-            order=Order(sort),
-            is_grouped=group != "none",
-            turns=turns,
-            facets=[name.strip() for name in facets.split(",") if name.strip()],
-            mode=asked,
-            reranker=reranker,
-        )
+        found = engine.answer(options)
         warn_of(found)
         if as_json:
             from searchkit.render.wire import search as wire
 
-            print_json(wire.answer(found, asked.value, full))
+            print_json(wire.answer(found, options.mode.value, full))
         else:
             if found.results:
                 remember(engine.settings.index, found.results)
@@ -124,7 +115,12 @@ def search(
                 say(*no_results.reasons(found, engine.values, files_behind(engine)))
             else:
                 say(*answer.remarks(found))
-                if not engine.has_vectors() and asked is Mode.HYBRID and audience().is_watching and wants_vectors():
+                if (
+                    not engine.has_vectors()
+                    and options.mode is Mode.HYBRID
+                    and audience().is_watching
+                    and wants_vectors()
+                ):
                     say("Found by words only: searchkit index lets meaning be found, too.")
                 if audience().is_watching:
                     say(answer.footer(found, index))

@@ -5,10 +5,12 @@ from typing import Annotated, Any, NamedTuple
 
 import msgspec
 from msgspec import Meta
+from msgspec.structs import asdict
 
 from searchkit.engine import Engine
 from searchkit.mcp.caller import Caller, LeftOut
 from searchkit.mcp.hints import Reason
+from searchkit.query.filters import BY_NAME, among
 
 Query = Annotated[
     str,
@@ -20,10 +22,8 @@ Query = Annotated[
         examples=["webhook race condition", '"connection refused" redis -docker'],
     ),
 ]
-Project = Annotated[
-    str, Meta(max_length=1_000, description="The last part of a project's path, or any part of it.", examples=["shop"])
-]
-File = Annotated[str, Meta(max_length=1_000, description="Any part of the path of a file that was touched.")]
+Project = Annotated[str, Meta(max_length=1_000, description=BY_NAME["project"].help, examples=["shop"])]
+File = Annotated[str, Meta(max_length=1_000, description=BY_NAME["file"].help)]
 After = Annotated[
     str, Meta(max_length=100, description="From then on.", examples=["7d", "2026-03-01", "yesterday", "last march"])
 ]
@@ -95,9 +95,9 @@ def schema(kind: type[msgspec.Struct]) -> dict[str, Any]:
     return found
 
 
-def given_filters(arguments: Arguments, *names: str) -> list[tuple[str, str]]:
+def given_filters(arguments: Arguments) -> list[tuple[str, str]]:
     """Return those of the arguments that are filters of the same name, and not empty."""
-    return [(name, value) for name in names if (value := getattr(arguments, name)).strip()]
+    return among(asdict(arguments))
 
 
 def _remarks(answer: Answer) -> Iterator[str]:

@@ -59,7 +59,7 @@ class ContextAnswer(Answer, frozen=True, kw_only=True, omit_defaults=True):
 
 def run(engine: Engine, asked: ContextArguments, caller: Caller) -> ContextAnswer:
     """Pack the best passages; the whole answer takes no more tokens than are wanted."""
-    query = understand(asked.query, filters=given_filters(asked, "project", "file", "after", "before"))
+    query = understand(asked.query, filters=given_filters(asked))
     left = left_out(engine, caller, asked.exclude_session, query.condition)
 
     def pack(size: int) -> ContextAnswer:

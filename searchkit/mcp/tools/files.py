@@ -97,9 +97,9 @@ def run(engine: Engine, asked: FilesArguments, caller: Caller) -> FilesAnswer:
     end = asked.offset + asked.limit
     for path in _paths(asked.path):
         tools = [("tool", tool) for tool in sorted(CHANGING)] if asked.changed_only else []
-        common = given_filters(asked, "project", "after", "before")
+        common = given_filters(asked)
         query = understand("", filters=[("file", path), ("kind", Kind.TOOL_CALL.value), *tools, *common])
-        found = engine.search(without(query, left), end + 1, order=Order.NEWEST, mode=Mode.KEYWORD)
+        found = engine.search(without(query, left), end + 1, sort=Order.NEWEST, mode=Mode.KEYWORD)
         if found.results:
             break
     page = found.results[asked.offset : end]

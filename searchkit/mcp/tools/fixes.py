@@ -25,7 +25,7 @@ from searchkit.mcp.quoting import (
 )
 from searchkit.mcp.tools.base import Answer, Arguments, ExcludeSession, Project, Tool, given_filters
 from searchkit.query.parse import understand
-from searchkit.query.types import Query
+from searchkit.query.types import Group, Query
 from searchkit.search import types as searches
 
 # Lines that say what went wrong; of a long error they are what can be found again.
@@ -90,11 +90,11 @@ class FixesAnswer(Answer, frozen=True, kw_only=True, omit_defaults=True):
 
 def run(engine: Engine, asked: FixesArguments, caller: Caller) -> FixesAnswer:
     """Find errors like this one, and of those that passed later, what was changed between."""
-    filters = given_filters(asked, "project")
+    filters = given_filters(asked)
     # What was printed has minus signs, quotation marks and colons of its own.
     query = understand(key_lines(asked.error), filters=[("is", "error"), *filters], is_pasted=True)
     left = left_out(engine, caller, asked.exclude_session)
-    found = engine.search(without(query, left), CANDIDATES, is_grouped=False)
+    found = engine.search(without(query, left), CANDIDATES, group=Group.NONE)
     fixed = list(_fixes(engine, found, asked.limit))
     of_fixes = {one.uuid for fix in fixed for one in fix.failed}
     seen = [passage(one) for one in found.results if one.best.stored.part.uuid not in of_fixes]

@@ -5,7 +5,6 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from searchkit.backends.base import Order
 from searchkit.engine import Engine
 from searchkit.mcp import hints
 from searchkit.mcp.caller import Caller, left_out, without
@@ -24,7 +23,6 @@ from searchkit.mcp.tools.base import (
     given_filters,
 )
 from searchkit.query.parse import understand
-from searchkit.query.types import Mode
 from searchkit.types import Kind
 
 
@@ -71,7 +69,7 @@ def run(engine: Engine, asked: SearchArguments, caller: Caller) -> SearchAnswer:
     query = understand(asked.query, filters=_filters(asked))
     left = left_out(engine, caller, asked.exclude_session, query.condition)
     end = asked.offset + asked.limit
-    found = engine.search(without(query, left), end + 1, order=Order(asked.sort), mode=Mode(asked.mode))
+    found = engine.search(without(query, left), end + 1, sort=asked.sort, mode=asked.mode)
     page = found.results[asked.offset : end]
     return SearchAnswer(
         results=[passage(one) for one in page],
@@ -84,9 +82,7 @@ def run(engine: Engine, asked: SearchArguments, caller: Caller) -> SearchAnswer:
 
 
 def _filters(asked: SearchArguments) -> list[tuple[str, str]]:
-    filters = given_filters(asked, "project", "after", "before")
-    filters += [("kind", kind.value) for kind in asked.kind]
-    filters += given_filters(asked, "file", "tool")
+    filters = given_filters(asked)
     return [*filters, ("is", "error")] if asked.errors_only else filters
 
 

@@ -22,6 +22,7 @@ from searchkit.mcp.tools.base import (
     Tool,
     given_filters,
 )
+from searchkit.query.filters import BY_NAME
 from searchkit.query.parse import understand
 from searchkit.types import Session
 
@@ -31,7 +32,7 @@ class SessionsArguments(Arguments, frozen=True, kw_only=True):
 
     title: Annotated[str, Meta(max_length=1_000, description="Words of the title.")] = ""
     project: Project = ""
-    branch: Annotated[str, Meta(max_length=1_000, description="Any part of a branch's name.")] = ""
+    branch: Annotated[str, Meta(max_length=1_000, description=BY_NAME["branch"].help)] = ""
     file: File = ""
     after: After = ""
     before: Before = ""
@@ -68,7 +69,7 @@ class SessionsAnswer(Answer, frozen=True, kw_only=True, omit_defaults=True):
 
 def run(engine: Engine, asked: SessionsArguments, caller: Caller) -> SessionsAnswer:
     """List sessions, newest first, without the one that asks."""
-    filters = given_filters(asked, "project", "branch", "file", "after", "before", "title")
+    filters = given_filters(asked)
     query = understand("", filters=filters)
     left = left_out(engine, caller, asked.exclude_session, query.condition)
     found = engine.sessions(without(query, left).condition)

@@ -13,6 +13,7 @@ from searchkit.backends.local.catalog.asking import rows_in
 from searchkit.backends.local.catalog.schema import KINDS, NUMBERED, SIDECHAIN
 from searchkit.backends.local.catalog.texts import Unpacker
 from searchkit.query.filter_matching import holds, is_time_met
+from searchkit.query.filters import BY_NAME
 from searchkit.query.types import Condition, Filter
 from searchkit.types import Kind
 
@@ -22,18 +23,21 @@ SELECT DISTINCT session, {value} FROM parts WHERE repeats IS NULL AND {test}
 UNION SELECT places.session, {value} FROM places JOIN parts ON parts.record = places.record
   WHERE repeats IS NULL AND {test}
 """
-_OF_FACTS = "SELECT DISTINCT session, value FROM facts WHERE name = (SELECT id FROM names WHERE name = '{name}')"
+
+
+def _of_facts(filter: str) -> str:
+    named = f"SELECT id FROM names WHERE name = '{BY_NAME[filter].fact}'"
+    return f"SELECT DISTINCT session, value FROM facts WHERE name = ({named})"
+
+
 _IS_SIDECHAIN = f"parts.record IN (SELECT id FROM records WHERE flags & {SIDECHAIN})"
-# Each yields sessions and the values they have.
+# Each yields sessions and the values they have of a filter. Of all others these are the facts that it names.
 _HELD = {
-    "project": _OF_FACTS.format(name="project"),
-    "branch": _OF_FACTS.format(name="branch"),
-    "model": _OF_FACTS.format(name="model"),
     "session": "SELECT id, name FROM sessions WHERE id > 0",
     "agent": f"""
         SELECT session, name FROM (SELECT DISTINCT session, agent FROM records WHERE agent IS NOT NULL
           UNION SELECT session, agent FROM places WHERE agent IS NOT NULL) JOIN names ON names.id = agent
-        UNION {_OF_FACTS.format(name="agent-type")}""",
+        UNION {_of_facts("agent")}""",
     "tool": f"""
         SELECT session, name FROM ({_OF_PARTS.format(value="tool", test="tool IS NOT NULL")})
         JOIN names ON names.id = tool""",
@@ -55,7 +59,7 @@ SELECT DISTINCT places.session, touches.path FROM touches JOIN places ON places.
 _HELD["file"] = f"""
 SELECT session, paths.path FROM ({_TOUCHING} UNION {_TOUCHING_ELSEWHERE}) AS touching
   JOIN paths ON paths.id = touching.path
-UNION {_OF_FACTS.format(name="tracked")}
+UNION {_of_facts("file")}
 """
 
 
@@ -96,7 +100,7 @@ def _held(connection: sqlite3.Connection, unpacker: Unpacker, name: str) -> Iter
     """Yield sessions with the values they have of a filter."""
     if name == "title":
         return telling.titles(connection, unpacker)
-    rows: Iterable[tuple[int, str]] = connection.execute(_HELD[name])
+    rows: Iterable[tuple[int, str]] = connection.execute(_HELD.get(name) or _of_facts(name))
     if name in NUMBERED:
         return ((session, NUMBERED[name][int(number)]) for session, number in rows)
     return rows
@@ -112,7 +116,7 @@ def meant(connection: sqlite3.Connection, unpacker: Unpacker, filter: Filter) ->
 def _touching(connection: sqlite3.Connection, filter: Filter) -> set[int]:
     """Return the sessions that touched what is meant: first the paths, which are fewer than who touched them."""
     paths = sorted(matching(filter, connection.execute("SELECT id, path FROM paths")))
-    found = matching(filter, connection.execute(_OF_FACTS.format(name="tracked")))
+    found = matching(filter, connection.execute(_of_facts("file")))
     for statement in (_TOUCHING, _TOUCHING_ELSEWHERE):
         found.update(row[0] for row in rows_in(connection, f"{statement} WHERE touches.path IN", paths))
     return found

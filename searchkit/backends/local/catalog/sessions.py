@@ -43,8 +43,8 @@ SELECT session, (SELECT names.name FROM names WHERE names.id = facts.name), valu
 WHERE facts.name IN ({_NAMES}) AND session IN
 """
 # The last row of a session is the one that is kept.
-_PROJECTS = """
-SELECT session, value FROM facts WHERE name = (SELECT id FROM names WHERE name = 'project') ORDER BY line, value DESC
+_LATEST = """
+SELECT session, value FROM facts WHERE name = (SELECT id FROM names WHERE name = ?) ORDER BY line, value DESC
 """
 # From the few summaries to their records, which SQLite would otherwise begin with.
 _SUMMARIES = """
@@ -87,8 +87,13 @@ def headings(
 
 
 def projects(connection: sqlite3.Connection) -> dict[int, str]:
-    """Return the project of every session that has one: that of its last line, of several there the first by value."""
-    return dict(connection.execute(_PROJECTS).fetchall())
+    """Return the project of every session that has one."""
+    return latest(connection, "project")
+
+
+def latest(connection: sqlite3.Connection, fact: str) -> dict[int, str]:
+    """Return a fact of every session that has it: that of its last line, of several there the first by value."""
+    return dict(connection.execute(_LATEST, (fact,)).fetchall())
 
 
 def ids(connection: sqlite3.Connection, numbers: Sequence[int]) -> dict[int, str]:

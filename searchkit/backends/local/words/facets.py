@@ -11,6 +11,7 @@ from searchkit.backends.local.catalog.schema import IS_ERROR, IS_SIDECHAIN, KIND
 from searchkit.backends.local.catalog.texts import Unpacker
 from searchkit.backends.local.words.search import Search, wanted
 from searchkit.errors import UsageError
+from searchkit.query.filters import BY_NAME, FACETS
 from searchkit.types import Kind
 
 # More different values than any history has sessions.
@@ -20,9 +21,6 @@ _QUARTER_HOUR = 15 * 60 * 1000
 # A state that the index does not keep as such, because the kind says it.
 SUMMARY = 0
 _DATES = {"month": "%Y-%m", "day": "%Y-%m-%d"}
-FACETS = (
-    "project", "session", "title", "branch", "model", "tool", "kind", "role", "language", "agent", "is", "month", "day",
-)  # fmt: skip
 
 
 def facet(search: Search, connection: sqlite3.Connection, unpacker: Unpacker, name: str) -> Mapping[str, int]:
@@ -43,18 +41,19 @@ def facet(search: Search, connection: sqlite3.Connection, unpacker: Unpacker, na
     if name in ("tool", "agent"):
         counts = _counts(search, name)
         return _named(counts, dict(rows_in(connection, "SELECT id, name FROM names WHERE id IN", list(counts))))
-    if name in ("branch", "model"):
+    spec = BY_NAME[name]
+    if spec.context:
         counts = _counts(search, "context")
-        statement = f"SELECT id, {name} FROM contexts WHERE {name} IS NOT NULL AND id IN"
+        statement = f"SELECT id, {spec.context} FROM contexts WHERE {spec.context} IS NOT NULL AND id IN"
         return _named(counts, dict(rows_in(connection, statement, list(counts))))
     counts = _counts(search, "session")
     numbers = [number for number in counts if number]
-    if name == "project":
-        return _named(counts, telling.projects(connection))
     if name == "session":
         return _named(counts, telling.ids(connection, numbers))
-    headings = telling.headings(connection, unpacker, numbers, telling.summaries_of(connection))
-    return _named(counts, {number: heading.title or "" for number, heading in headings.items()})
+    if name == "title":
+        headings = telling.headings(connection, unpacker, numbers, telling.summaries_of(connection))
+        return _named(counts, {number: heading.title or "" for number, heading in headings.items()})
+    return _named(counts, telling.latest(connection, spec.fact))
 
 
 def _counts(search: Search, field: str) -> dict[int, int]:

@@ -1,18 +1,11 @@
-// Shows how the matches are spread over projects, kinds, tools, branches, models and languages; a press writes a filter.
+// Shows how the matches are spread over projects, kinds, tools and others; a press writes a filter.
 
 import { button, el, fill } from "./dom.js";
+import { PANEL } from "./filters.js";
 import { isSame, toggled, wanted } from "./querytext.js";
 import { count } from "./times.js";
 import { lastPart } from "./paths.js";
 
-const NAMES = {
-    project: "Project",
-    kind: "Kind",
-    tool: "Tool",
-    branch: "Branch",
-    model: "Model",
-    language: "Language",
-};
 const LANGUAGES = new Intl.DisplayNames(["en"], { type: "language" });
 const FEW = 7;
 
@@ -29,7 +22,7 @@ export function facetPanel(onChange) {
     function show() {
         fill(
             groups,
-            Object.entries(NAMES).map(([name, label]) => group(name, label, counts[name] ?? {})),
+            Object.entries(PANEL).map(([name, label]) => group(name, label, counts[name] ?? {})),
         );
     }
 

@@ -1,6 +1,7 @@
 // Searches while somebody types: words at once, meaning when the typing pauses, and never an answer that is too late.
 
 import { ask, isGivenUp } from "./feed.js";
+import { PANEL } from "./filters.js";
 import { anytime, isDated, wanted, without } from "./querytext.js";
 
 // Longer than between two key presses: counting facets takes longer than finding words, and would hold up the next.
@@ -10,7 +11,7 @@ export const SCREENFUL = 7;
 const PAGEFUL = 20;
 // A plain word at the end, long enough to be the beginning of few others.
 const UNFINISHED = /(?:^|\s)[\p{L}\p{N}_]{2,}$/u;
-const FACETS = ["project", "kind", "tool", "branch", "model", "language"];
+const FACETS = Object.keys(PANEL);
 
 /**
  * Return what searches. It tells `onAnswer`, `onCounts` and `onTrouble`, each only of the newest question.

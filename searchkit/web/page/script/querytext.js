@@ -1,8 +1,8 @@
 // Reads and changes the filters in what was typed: the text is the whole search, so facets only write into it.
 
-const CHUNK = /(-?)([a-z]+):("[^"]*"?|\S+)|"[^"]*"?|\S+/gi;
-// What searchkit/filters.py takes for the same.
-const ALIASES = { lang: "language" };
+import { ALIASES } from "./filters.js";
+
+const CHUNK = /(-?)([a-z][a-z-]*):("[^"]*"?|\S+)|"[^"]*"?|\S+/gi;
 const DATES = ["after", "before", "on"];
 
 /** Return the values that a text wants of a filter. */
