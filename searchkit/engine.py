@@ -4,6 +4,8 @@ A search is over in less time than it takes to import what reads transcripts and
 index, so methods that need those import them.
 """
 
+import os
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
@@ -12,7 +14,7 @@ from typing import TYPE_CHECKING, Self, TypeVar
 from msgspec.structs import replace
 
 from searchkit import config
-from searchkit.backends.base import EMBEDDING, READ_BY, ROOTS, Order, Reach
+from searchkit.backends.base import EMBEDDING, ROOTS, Order, Reach
 from searchkit.backends.prices import Price, configured
 from searchkit.backends.registry import find_store
 from searchkit.context.types import DEFAULT_TOKENS
@@ -42,7 +44,7 @@ if TYPE_CHECKING:
     from searchkit.conversation.types import Conversation, Outline, Thread
     from searchkit.embed.base import Embedder
     from searchkit.indexing.ingest import Progress, Summary
-    from searchkit.sources.claude.source import Survey
+    from searchkit.sources.base import Survey
 
 
 T = TypeVar("T")
@@ -87,9 +89,17 @@ class Engine:
 
     @property
     def roots(self) -> tuple[Path, ...]:
-        """What is read: the roots that were chosen, else those the index was made from, else the default."""
-        remembered = () if self.settings.are_roots_chosen else self.store.roots()
-        return remembered or self.settings.roots
+        """What is read: the roots that were chosen, else those the index was made from, else the defaults.
+
+        An index that was made from the defaults follows them: a program that is new is found.
+        """
+        if self.settings.roots:
+            return self.settings.roots
+        from searchkit.sources import registry
+
+        defaults = registry.default_roots(os.environ)
+        remembered = () if registry.is_any_named(os.environ) else self.store.roots()
+        return defaults if set(remembered) <= set(defaults) else remembered
 
     def index(
         self,
@@ -101,19 +111,22 @@ class Engine:
     ) -> "Summary":
         """Bring the index up to date with the roots, and with vectors where they are wanted and can be made."""
         from searchkit.indexing.ingest import ingest
-        from searchkit.sources.claude import ClaudeSource
+        from searchkit.sources import registry
 
         roots = self.roots
-        source = ClaudeSource(roots)
+        source = registry.open_sources(roots)
         with self.store.open_to_write(wait, on_wait, is_rebuild) as backend:
             backend.catalog.remember(ROOTS, [str(root) for root in roots])
-            backend.catalog.revise(source.reading)
+            for reading in source.readings:
+                backend.catalog.revise(reading)
             summary = ingest(source, backend, on_progress, is_rebuild)
             if with_vectors:
                 summary = self._with_vectors(backend, summary, on_progress)
             if is_rebuild:
-                backend.catalog.remember(READ_BY, source.reading.version)
-            return replace(summary, is_outdated=backend.catalog.setting(READ_BY) != source.reading.version)
+                for reading in source.readings:
+                    backend.catalog.remember(reading.key, reading.version)
+            is_outdated = any(backend.catalog.setting(reading.key) != reading.version for reading in source.readings)
+            return replace(summary, is_outdated=is_outdated)
 
     def embed(self, is_enough: Callable[[], bool], wait: bool = True) -> bool:
         """Make vectors that are missing until it is enough; say whether some are missing still.
@@ -323,10 +336,10 @@ class Engine:
 
     def behind(self) -> Behind:
         """Say how much lies below the roots that has not been read yet; raises where they cannot be looked at."""
-        from searchkit.sources.claude import ClaudeSource
+        from searchkit.sources import registry
 
         roots, seen = self.roots, self._open().catalog.checkpoints()
-        return _LOOKS.call(" and ".join(map(str, roots)), lambda: ClaudeSource(roots).behind(seen))
+        return _LOOKS.call(" and ".join(map(str, roots)), lambda: registry.open_sources(roots).behind(seen))
 
     def retention(self) -> Retention:
         """Say what Claude Code will delete and when; raises where the roots cannot be looked at."""
@@ -393,10 +406,10 @@ class Engine:
             self._reader = None
 
     def _survey(self) -> "Survey":
-        from searchkit.sources.claude import ClaudeSource, retention_settings
+        from searchkit.sources import registry
 
-        roots, seen, now = self.roots, self._open().catalog.checkpoints(), retention_settings.now()
-        return _LOOKS.call(" and ".join(map(str, roots)), lambda: ClaudeSource(roots).survey(seen, now))
+        roots, seen, moment = self.roots, self._open().catalog.checkpoints(), now()
+        return _LOOKS.call(" and ".join(map(str, roots)), lambda: registry.open_sources(roots).survey(seen, moment))
 
     def _with_vectors(
         self, backend: "Backend", summary: "Summary", on_progress: "Callable[[Progress], None] | None"
@@ -431,6 +444,11 @@ class Engine:
         if self._reader is None:
             self._reader = self.store.open()
         return self._reader
+
+
+def now() -> int:
+    """Return the present moment in milliseconds."""
+    return int(time.time() * 1000)
 
 
 def _is_directory(path: str) -> bool:

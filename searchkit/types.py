@@ -285,6 +285,8 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     version: int
+    # The name under which an index remembers the version, its own for every source.
+    key: str = "reading"
     silent: frozenset[str] = frozenset()
     kinds: Mapping[str, Kind] = {}
     typing: frozenset[str] = frozenset()
@@ -295,6 +297,13 @@ class Behind(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
     files: int
     bytes: int
+
+
+class Picture(msgspec.Struct, frozen=True, kw_only=True):
+    """A picture in a transcript: its type, and its bytes in base64 where they are wanted."""
+
+    type: str
+    data: str = ""
 
 
 class Place(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -332,6 +341,8 @@ class Heading(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     branch: str | None
     ended: int | None
     is_gone: bool
+    # The name of the agent program that wrote it; empty means the first of all.
+    app: str = ""
 
 
 class Session(Heading, frozen=True, kw_only=True, gc=False):

@@ -1,5 +1,6 @@
 """A root to write transcripts below, the index made of it, and commands run on that."""
 
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
@@ -63,3 +64,15 @@ def run(home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pyt
         return Answer(int(left.value.code or 0), printed.out, printed.err)
 
     return run_command
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A disk of its own, which the test may fill."""
+    place = tmp_path / "disk"
+    place.mkdir()
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=8m", "none", str(place)], capture_output=True)
+    if mounted.returncode:
+        pytest.skip("no disk can be mounted here")
+    yield place
+    subprocess.run(["umount", "-l", str(place)], check=True)

@@ -134,6 +134,7 @@ ANSWER = {"query", "coverage", "total", "took_ms", "results", "empty_because"}
 MORE = {"hidden_by_filters", "unseen", "missing", "did_you_mean", "respelled", "notes"}
 SHOWN = {"uuid", "part", "role", "kind", "tool", "language", "is_error", "timestamp", "snippet", "highlights"}
 RESULT = {"rank", "score", "channels", "session", "agent", "also_in", "project", "title", "branch", "model", "thread"}
+RESULT |= {"agent_app"}
 TURN = {"uuid", "role", "kind", "tool", "timestamp", "text", "hit"}
 
 

@@ -200,8 +200,8 @@ def test_comparisons_with_misspelt_words_are_bounded(monkeypatch: pytest.MonkeyP
     text = " ".join(["lantren", *(f"zzq{number:04}" for number in range(2_000)), *near])
     compared: list[str] = []
     # It is symmetric, and the word of the text comes first.
-    difference = counted(highlight._difference, compared)
-    monkeypatch.setattr(highlight, "_difference", lambda one, other: difference(other, one))
+    difference = counted(highlight.difference, compared)
+    monkeypatch.setattr(highlight, "difference", lambda one, other: difference(other, one))
     words = [f"lanter{one}~" for one in "nslt"] + [f"lan{one}ern~" for one in "tlnr"]
 
     assert (0, 7) in marks(understand(" ".join(words)), text)

@@ -11,19 +11,19 @@ from tests.transcript import Home
 
 
 def test_defaults_lie_in_the_home_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without any setting, transcripts are below ~/.claude and the index in the user's data directory."""
+    """Without any setting, no roots are chosen, and the index is in the user's data directory."""
     monkeypatch.setattr("sys.platform", "linux")
 
     settings = resolve(environment={"HOME": str(tmp_path)})
 
-    assert (tmp_path / ".claude",) == settings.roots
+    assert () == settings.roots
     assert tmp_path / ".local" / "share" / "searchkit" == settings.index
 
 
 @pytest.mark.parametrize(
     ("environment", "expected"),
     [
-        ({"CLAUDE_CONFIG_DIR": "/claude"}, ("/claude",)),
+        ({"CLAUDE_CONFIG_DIR": "/claude"}, ()),
         ({"CLAUDE_CONFIG_DIR": "/claude", "SEARCHKIT_ROOTS": "/one:/two"}, ("/one", "/two")),
         ({"SEARCHKIT_ROOTS": "~/one"}, ("HOME/one",)),
     ],

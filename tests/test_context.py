@@ -25,8 +25,8 @@ CAUSE = (
 )
 LOG = "\n".join(f"{number:03} ok" for number in range(400)).replace("200 ok", "200 lantern: voltage too low")
 FIELDS = """
-number session agent file uuid part kind role tool is_error timestamp project branch title files question passage beside
-steps outcome score is_gone
+number session agent file uuid part kind role tool is_error timestamp project branch title agent_app files question
+passage beside steps outcome score is_gone
 """.split()
 
 

@@ -113,6 +113,14 @@ def test_every_whole_record_of_a_damaged_line_is_kept(line: bytes) -> None:
     assert reader.torn == len(reader.problems)
 
 
+@pytest.mark.parametrize("before", [b"", b"\0" * 300, record("w1") + b"\0" * 300], ids=["alone", "NUL", "record, NUL"])
+def test_object_that_nobody_knows_is_kept_behind_nul_bytes(before: bytes) -> None:
+    """Issue 15: nothing torn stands before it, so it is an object of its own, whatever its type."""
+    reader = read_line(before + b'{"type":"of tomorrow","note":"whole"}\n')
+
+    assert 1 + before.count(b'"uuid"') == reader.lines - reader.torn
+
+
 def test_nul_bytes_are_told(home: Home) -> None:
     """Issue 15: a run of NUL bytes is told as such, since something was to be there."""
     home.session(SESSION).raw(b"\0" * 5_000 + record("w1") + b"\n" + b"\0" * 300 + b"\n")

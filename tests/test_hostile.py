@@ -1,13 +1,17 @@
 """Whatever is typed is answered, and whatever a transcript holds reaches no terminal as more than text."""
 
 import json
+import os
 import shutil
+import subprocess
+import sys
 import unicodedata
 from itertools import islice
 from pathlib import Path
 
 import pytest
 
+from searchkit import Engine
 from tests.answers import OTHER, SESSION
 from tests.hostile import questions
 from tests.probe import searched
@@ -145,3 +149,23 @@ def test_transcript_cannot_command_the_terminal(ready: Run, command: list[str]) 
     assert _is_harmless(answer.out)
     assert _is_harmless(answer.err)
     assert "Traceback" not in answer.err
+
+
+def test_logged_name_cannot_command_the_terminal(home: Home, tmp_path: Path) -> None:
+    """Issue 15: what is logged names files and directories, whose names may be anything."""
+    index = tmp_path / "in\x1b]52;c;eA==\x07\u202e\u200bdex"
+    home.session(SESSION).prompt("where is the lantern?")
+    with Engine(index, [home.root]) as engine:
+        engine.index(with_vectors=False)
+    index.chmod(0o755)
+
+    done = subprocess.run(
+        [sys.executable, "-m", "searchkit", "search", "lantern", "--index", str(index)],
+        env={**os.environ, "HOME": str(tmp_path), "SEARCHKIT_NO_VECTORS": "1"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    assert "was open to other users" in done.stderr
+    assert not any(sign in done.stderr for sign in "\x1b\x07\u202e\u200b")

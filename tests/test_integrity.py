@@ -1,6 +1,9 @@
 """What is damaged on the disk is told, healed from the transcripts, and never makes a search silently wrong."""
 
+import signal
 import sqlite3
+import subprocess
+import sys
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -11,6 +14,7 @@ from searchkit import Engine
 from searchkit.backends.local import layout
 from searchkit.backends.local.backend import LocalBackend
 from searchkit.backends.local.catalog.checksums import broken
+from searchkit.backends.local.catalog.texts import Unpacker
 from searchkit.backends.local.open import open_to_write
 from tests.answers import OTHER, SESSION
 from tests.reference.contents import session_parts
@@ -68,11 +72,18 @@ def flip_text(index: Path, words: str = "lantern hangs", at: int = 30) -> None:
         chunk, data = connection.execute(
             "SELECT chunks.id, data FROM chunks JOIN parts ON chunk = chunks.id WHERE parts.id = ?", (key,)
         ).fetchone()
-        flipped = bytearray(data)
-        flipped[at] ^= 1
-        connection.execute("DROP TRIGGER seal_chunks_update")
-        connection.execute("UPDATE chunks SET data = ? WHERE id = ?", (bytes(flipped), chunk))
-        connection.commit()
+    flipped = bytearray(data)
+    flipped[at] ^= 1
+    damage(index, "UPDATE chunks SET data = ? WHERE id = ?", bytes(flipped), chunk)
+
+
+def flip_words(index: Path) -> None:
+    """Flip a bit of a file of the keyword index."""
+    # In place: whoever still has the file mapped is killed where it is emptied first.
+    with next((index / layout.KEYWORD).glob("*.pos")).open("r+b") as file:
+        first = file.read(1)[0]
+        file.seek(0)
+        file.write(bytes([first ^ 1]))
 
 
 def test_seals_hold_through_a_whole_life(home: Home, run: Run, index: Path) -> None:
@@ -87,10 +98,11 @@ def test_seals_hold_through_a_whole_life(home: Home, run: Run, index: Path) -> N
         assert [] == list(broken(connection))
 
 
-def test_flipped_bit_in_a_text_is_told_and_healed(run: Run, index: Path) -> None:
+@pytest.mark.parametrize("at", [4, 12, 20, 30, 40, -1])
+def test_flipped_bit_in_a_text_is_told_and_healed(run: Run, index: Path, at: int) -> None:
     """A damaged text is told by the search that meets it and by the doctor, and read from its transcript again."""
     whole = state(index)
-    flip_text(index)
+    flip_text(index, at=at)
 
     told, searched = run("doctor", "--deep"), run("search", "lantern")
     rebuilt = run("index", "--rebuild")
@@ -100,6 +112,26 @@ def test_flipped_bit_in_a_text_is_told_and_healed(run: Run, index: Path) -> None
     assert 0 == rebuilt.status
     assert whole == state(index)
     assert TEXT in run("search", "kettle", "--json").json["results"][0]["snippet"]
+
+
+def test_no_bit_of_a_chunk_alters_a_text_in_silence(run: Run, index: Path) -> None:
+    """Whichever byte of a chunk is damaged, who reads it gets the text that was written, or is told (issue 15)."""
+    with closing(sqlite3.connect(index / layout.CATALOG)) as connection:
+        chunk, packed = connection.execute("SELECT id, data FROM chunks ORDER BY length(data) DESC").fetchone()
+        start, length = connection.execute("SELECT start, length FROM parts WHERE chunk = ?", (chunk,)).fetchone()
+        written = Unpacker(connection).text(chunk, start, length)
+        connection.execute("DROP TRIGGER seal_chunks_update")
+        altered, silent = [], []
+        for place in range(len(packed)):
+            flipped = packed[:place] + bytes([packed[place] ^ 1]) + packed[place + 1 :]
+            connection.execute("UPDATE chunks SET data = ? WHERE id = ?", (flipped, chunk))
+            unpacker = Unpacker(connection)
+            if unpacker.text(chunk, start, length) != written:
+                altered.append(place)
+                silent += [] if chunk in unpacker.damaged else [place]
+
+    assert altered
+    assert [] == silent
 
 
 def test_damaged_text_whose_transcript_is_gone_is_named(run: Run, index: Path) -> None:
@@ -137,6 +169,47 @@ def test_damaged_row_is_told_and_healed(run: Run, index: Path, statement: str) -
     assert [0, 0] == [run("search", word).status for word in ("lantern", "candle")]
 
 
+SAMPLES = {"SAMPLED_BLOCKS": "catalog.doctor", "SAMPLED_CHUNKS": "catalog.doctor", "SAMPLED_FILES": "backend"}
+
+
+@pytest.mark.parametrize("damaged", ["text", "row", "words"])
+def test_deep_look_is_no_sample(run: Run, index: Path, monkeypatch: pytest.MonkeyPatch, damaged: str) -> None:
+    """The doctor looks at a sample, which may be none of it, and with --deep at everything (issue 15)."""
+    for name, module in SAMPLES.items():
+        monkeypatch.setattr(f"searchkit.backends.local.{module}.{name}", 0)
+    if damaged == "text":
+        flip_text(index)
+    elif damaged == "row":
+        damage(index, ROWS["time"])
+    else:
+        flip_words(index)
+
+    assert (0, 2) == (run("doctor").status, run("doctor", "--deep").status)
+
+
+MANIFESTS = {"empty": b"", "no JSON": b"{", "another value": b"[]", "no format": b"{}", "no number": b'{"format": "4"}'}
+COMMANDS = (
+    ("search", "lantern"),
+    ("status",),
+    ("sessions",),
+    ("doctor",),
+    ("index",),
+    ("index", "--rebuild"),
+    ("prune", "--session", OTHER, "--yes"),
+)
+
+
+@pytest.mark.parametrize("manifest", MANIFESTS.values(), ids=MANIFESTS)
+def test_damaged_manifest_stops_no_command(run: Run, index: Path, manifest: bytes) -> None:
+    """The catalog is whole, so every command works, and so do those that mend (issue 15)."""
+    statuses = []
+    for command in COMMANDS:
+        (index / layout.MANIFEST).write_bytes(manifest)
+        statuses.append(run(*command).status)
+
+    assert [0] * len(COMMANDS) == statuses
+
+
 def test_damaged_manifest_is_written_again(run: Run, index: Path) -> None:
     """Whatever byte of the manifest is damaged, every command works, and it is as it was after that (issue 15)."""
     manifest = index / layout.MANIFEST
@@ -163,10 +236,7 @@ def test_rebuild_that_is_killed_leaves_what_can_be_searched(home: Home, index: P
 
 def test_bit_in_the_words_is_told_and_healed(run: Run, index: Path) -> None:
     """A damaged file of the keyword index is told by the doctor, and made again by a rebuild."""
-    file = next((index / layout.KEYWORD).glob("*.pos"))
-    content = bytearray(file.read_bytes())
-    content[0] ^= 1
-    file.write_bytes(content)
+    flip_words(index)
 
     told = run("doctor", "--deep")
     run("index", "--rebuild")
@@ -203,6 +273,44 @@ def test_damaged_beginning_of_the_catalog_loses_nothing(
     assert 0 == run("search", "lantern").status
     is_lost = "index: lost" in run("doctor").out
     assert is_lost or 0 == run("search", "candle").status
+
+
+SALVAGE = """
+import os, signal, sys
+from searchkit.backends.local import migrate
+from searchkit.cli import main
+
+name, when = sys.argv[1:]
+step = getattr(migrate, name)
+
+
+def die(*arguments):
+    if when == "after":
+        step(*arguments)
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+setattr(migrate, name, die)
+sys.argv = ["searchkit", "index", "--rebuild"]
+main.main()
+"""
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+@pytest.mark.parametrize("step", ["_move", "_fill", "_replace", "_keep_settings"])
+def test_killed_salvage_is_done_again(run: Run, index: Path, step: str, when: str) -> None:
+    """Killed at any step, the next command that writes goes on, and what only the index has is found (issue 15)."""
+    with (index / layout.CATALOG).open("r+b") as file:
+        file.write(b"no database")
+
+    killed = subprocess.run([sys.executable, "-c", SALVAGE, step, when])
+    finished = run("index")
+
+    assert -signal.SIGKILL == killed.returncode
+    assert 0 == finished.status
+    assert [0, 0] == [run("search", word).status for word in ("lantern", "candle")]
+    # The damaged catalog is kept, once.
+    assert 1 == len([*index.glob(f"{layout.ASIDE}/*/{layout.CATALOG}")])
 
 
 @pytest.mark.parametrize(

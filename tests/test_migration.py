@@ -5,18 +5,23 @@
 
 import shutil
 import sqlite3
+import zlib
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import orjson
 import pytest
 
 from searchkit import Engine
 from searchkit.backends.local import layout, migrate
+from searchkit.errors import IndexDamaged
 from tests.older import FIRST, FORKED, SECOND, write
 from tests.reference.contents import session_parts
 
 CATALOGS = sorted((Path(__file__).parent / "data" / "catalogs").glob("*.sql"))
+# The first format whose manifests have a checksum.
+FIRST_CHECKED = 4
 WORDS = ("wick", "draught", "bouilloire", "candle", "lantern.py", "warehouse")
 
 
@@ -30,7 +35,10 @@ def old(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
         connection.executescript(request.param.read_text())
         version = connection.execute("PRAGMA user_version").fetchone()[0]
     catalog.chmod(0o600)
-    (index / layout.MANIFEST).write_bytes(orjson.dumps({"format": version, "roots": [str(tmp_path / "nowhere")]}))
+    manifest: dict[str, object] = {"format": version, "roots": [str(tmp_path / "nowhere")]}
+    if version >= FIRST_CHECKED:
+        manifest["checksum"] = zlib.crc32(orjson.dumps(manifest, option=orjson.OPT_SORT_KEYS))
+    (index / layout.MANIFEST).write_bytes(orjson.dumps(manifest))
     return index
 
 
@@ -51,7 +59,7 @@ def answers(index: Path) -> dict[str, object]:
     with Engine(index) as engine:
         return {
             "found": {word: sorted(map(_told, engine.search(word, group="none").results)) for word in WORDS},
-            "sessions": [(one.id, one.title, one.project) for one in engine.sessions()],
+            "sessions": [(one.id, one.title, one.project, one.app) for one in engine.sessions()],
             "shown": [
                 [part.part.text for part in engine.ask(lambda backend, id=id: list(session_parts(backend, id)))]  # type: ignore[misc]
                 for id in (FIRST, SECOND, FORKED)
@@ -70,6 +78,7 @@ def test_older_index_answers_as_one_of_today(old: Path, today: Path) -> None:
     assert answers(today) == answers(old)
     with Engine(old) as engine:
         assert [] == [one for one in engine.findings(is_deep=True) if one.kind.startswith("index:")]
+        assert ["claude"] == engine.values("agent-app")
     assert not (old / layout.ASIDE / layout.MIGRATING).exists()
     manifest = layout.read_manifest(old)
     assert manifest is not None
@@ -89,3 +98,34 @@ def test_killed_migration_is_done_again(old: Path, today: Path, monkeypatch: pyt
             engine.counts()
 
     assert answers(today) == answers(old)
+    assert (old.with_name("nowhere"),) == layout.remembered_roots(old)
+
+
+def test_migration_that_made_a_damaged_catalog_leaves_the_old_one(
+    old: Path, today: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was made is checked before it takes the place of the old catalog, which is migrated later (issue 15)."""
+    fill = migrate._fill
+
+    def damage(new: Path, *arguments: Any) -> None:
+        fill(new, *arguments)
+        with new.open("r+b") as file:
+            file.seek(new.stat().st_size // 2)
+            file.write(b"\xff" * 8192)
+
+    with monkeypatch.context() as patch, Engine(old) as engine:
+        patch.setattr(migrate, "_fill", damage)
+        with pytest.raises(IndexDamaged, match="as it was"):
+            engine.counts()
+
+    assert migrate.version_of(old) != layout.FORMAT
+    assert answers(today) == answers(old)
+
+
+@pytest.mark.parametrize("old", CATALOGS[-1:], ids=["newest"], indirect=True)
+def test_migration_with_a_damaged_manifest_keeps_what_the_catalog_knows(old: Path, today: Path) -> None:
+    """The catalog has the settings, too, so the manifest that is written again has them (issue 15)."""
+    (old / layout.MANIFEST).write_bytes(b"{")
+
+    assert answers(today) == answers(old)
+    assert (Path("/home/mira/.claude"),) == layout.remembered_roots(old)

@@ -2,8 +2,8 @@
 
 import pytest
 
-from searchkit.query.own_output import answering, without
 from searchkit.query.types import Condition, Filter, Query
+from searchkit.sources.own_output import answering, without
 from searchkit.types import Block, Field, Kind, Role
 from tests.running import Run
 from tests.transcript import Home

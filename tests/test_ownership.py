@@ -5,14 +5,13 @@ import fcntl
 import os
 import shutil
 import stat
-import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from searchkit.embed.minilm import build
 from tests.answers import SESSION
+from tests.disk import fill
 from tests.running import Run
 from tests.transcript import Home
 
@@ -81,13 +80,16 @@ def test_link_that_leads_out_is_not_followed(run: Run, index: Path, tmp_path: Pa
 
 
 @pytest.mark.parametrize("command", [("search", "lantern"), ("index",)], ids=["search", "index"])
-def test_directory_that_others_can_read_is_closed_to_them(run: Run, index: Path, command: tuple[str, ...]) -> None:
-    """The mode of the directory is mended by whoever opens it (issue 15)."""
+def test_directory_that_others_can_read_is_closed_to_them(
+    run: Run, index: Path, command: tuple[str, ...], caplog: pytest.LogCaptureFixture
+) -> None:
+    """The mode of the directory is mended by whoever opens it, who is told so (issue 15)."""
     index.chmod(0o755)
 
-    run(*command)
+    answer = run(*command)
 
     assert 0o700 == stat.S_IMODE(index.stat().st_mode)
+    assert f"{index} was open to other users" in answer.err + caplog.text
 
 
 def test_file_system_without_locks_is_told(run: Run, index: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -122,6 +124,18 @@ def test_settings_of_somebody_else_are_refused(run: Run, index: Path, tmp_path: 
     assert "belongs to another user" in refused.err
 
 
+def test_settings_that_others_can_write_are_refused(run: Run, index: Path, tmp_path: Path) -> None:
+    """Whoever can write them could name an index and a model of his own (issue 15)."""
+    settings = tmp_path / ".config" / "searchkit" / "config.toml"
+    settings.parent.mkdir(parents=True)
+    settings.write_text('model = "somebody/elses"')
+    settings.chmod(0o666)
+
+    refused = run("search", "lantern")
+
+    assert (2, True) == (refused.status, f"chmod go-w {settings}" in refused.err)
+
+
 @pytest.mark.parametrize("harm", ["directory", "file"])
 def test_model_that_others_could_write_is_not_run(tmp_path: Path, caplog: pytest.LogCaptureFixture, harm: str) -> None:
     """A model that is kept where others can write is made again, and the user is told why (issue 15)."""
@@ -136,31 +150,6 @@ def test_model_that_others_could_write_is_not_run(tmp_path: Path, caplog: pytest
 
     assert build.load(path) is None
     assert "can be written by other users" in caplog.text
-
-
-@pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A disk of its own, which the test may fill."""
-    place = tmp_path / "disk"
-    place.mkdir()
-    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=8m", "none", str(place)], capture_output=True)
-    if mounted.returncode:
-        pytest.skip("no disk can be mounted here")
-    yield place
-    subprocess.run(["umount", "-l", str(place)], check=True)
-
-
-def fill(disk: Path) -> None:
-    """Leave no byte free."""
-    filler = os.open(disk / "filler", os.O_CREAT | os.O_WRONLY)
-    try:
-        while os.write(filler, bytes(4096)):
-            pass
-    except OSError as error:
-        if error.errno != errno.ENOSPC:
-            raise
-    finally:
-        os.close(filler)
 
 
 @needs_root

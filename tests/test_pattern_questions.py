@@ -107,7 +107,7 @@ def test_pattern_that_cannot_be_run_is_words(engine: Engine, pattern: str, reaso
 
     (note,) = answer.query.notes
     assert f"{pattern} was read as words: it {reason}" in note
-    assert answer.total > 1
+    assert len(answer.results) > 1
 
 
 @pytest.mark.parametrize("pattern", [r"/[(?=]alpha\\1?/", r"/\w{1,30}\s[0-9]\w{1,50}zz/", r"/alpha.{0,1000}beta/"])

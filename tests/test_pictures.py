@@ -6,7 +6,8 @@ import sys
 
 import pytest
 
-from searchkit.sources.claude.images import Picture, pictures, records_with_pictures
+from searchkit.sources.claude.images import pictures, records_with_pictures
+from searchkit.types import Picture
 from tests.resident.residence import SECONDS_FOR_ANYTHING
 from tests.transcript import Home
 

@@ -9,7 +9,7 @@ from searchkit.render.code import LANGUAGES, MOST_CHARACTERS, spans
 from searchkit.render.document import Code, Command, Diff, Piece, Prose, Row
 from searchkit.render.lines import broken, columns, middle_cut, sliced, source_lines
 from searchkit.render.wording import gap, short
-from searchkit.sources.claude.json_values import written_out
+from searchkit.sources.json_values import written_out
 from searchkit.sources.parts import digest
 from searchkit.types import Field, Kind, Part, Role
 

@@ -1,7 +1,10 @@
 """Questions whose words are all misspelt: what was meant is shown, and said to be so, everywhere."""
 
+from pathlib import Path
+
 import pytest
 
+from searchkit import Engine
 from tests.running import Run
 from tests.transcript import Home
 
@@ -70,3 +73,24 @@ def test_pack_says_what_it_is_about(found: Run) -> None:
 
     assert NOTE in found(*asked).out
     assert {"lantren": "lantern"} == found(*asked, "--json").json["respelled"]
+
+
+@pytest.mark.parametrize("words", ["lanterns", "lenticular", "lantana", "chimera"])
+def test_word_that_is_another_is_not_replaced(found: Run, words: str) -> None:
+    """What differs in more than a letter, or two of a long word, was meant as it was typed; forms find each other."""
+    assert {} == found("search", words, "--json", "--mode", "keyword").json["respelled"]
+
+
+def test_meaning_is_asked_before_another_spelling_is_tried(home: Home, tmp_path: Path) -> None:
+    """What is near in meaning is an answer, and another spelling is only offered."""
+    talk = home.session(SESSION)
+    talk.prompt("which cars and other vehicles do we have")
+    talk.text("Three cars.")
+    talk.prompt("open the automobila ledger")
+    with Engine(tmp_path / "index", [home.root]) as engine:
+        engine.index(with_vectors=True)
+        by_meaning, by_words = (engine.search("automobile", mode=mode) for mode in ("hybrid", "keyword"))
+
+    assert {"automobile": "automobila"} == by_words.respelled
+    assert ({}, {"automobile": ["automobila"]}) == (by_meaning.respelled, by_meaning.suggestions)
+    assert "cars" in by_meaning.results[0].best.stored.part.text

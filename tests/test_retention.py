@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from searchkit.engine import Engine
-from searchkit.sources.claude import retention_settings
 from tests.running import Run
 from tests.transcript import Home
 
@@ -25,7 +24,7 @@ Write = Callable[[str], None]
 @pytest.fixture
 def settings(home: Home, monkeypatch: pytest.MonkeyPatch) -> Write:
     """Two transcripts that were written to 20 days and 1 day before a fixed day; gives what writes settings."""
-    monkeypatch.setattr(retention_settings, "now", lambda: NOW * 1000)
+    monkeypatch.setattr("searchkit.engine.now", lambda: NOW * 1000)
     for session, days in ((OLD, 20), (NEW, 1)):
         path = home.session(session).path
         home.session(session).prompt("where is the lantern")

@@ -13,12 +13,12 @@ SESSION = "11111111-1111-4111-8111-111111111111"
 FORMS = ((), ("--json",), ("--markdown",), ("--html",))
 # What programs rely on.
 STRETCH = (
-    "session title project branch is_gone resume agent above thread earlier later branches fixes also_in"
+    "session title project branch agent_app is_gone resume agent above thread earlier later branches fixes also_in"
     " abandoned left_at"
 )
 OUTLINE = (
-    "session title project branch started ended is_gone resume prompts records responses calls failed tokens cost"
-    " estimated unpriced api_ms output_per_second turns_ms models files facts ways"
+    "session title project branch agent_app started ended is_gone resume prompts records responses calls failed tokens"
+    " cost estimated unpriced api_ms output_per_second turns_ms models files facts ways"
 )
 
 

@@ -12,7 +12,16 @@ SESSION = "11111111-1111-4111-8111-111111111111"
 SLOW = ("torch", "lancedb", "sentence_transformers", "onnxruntime", "tokenizers", "numpy", "pyarrow", "mcp")
 # Each takes a few milliseconds, which together would be as much as the search itself.
 STANDARD = ("asyncio", "ctypes", "hashlib", "importlib.metadata", "multiprocessing", "socket", "subprocess", "tomllib")
-OTHERS = ("indexing", "sources", "cli.progress", "backends.local.catalog.write", "backends.local.open")
+OTHERS = (
+    "indexing",
+    "sources.base",
+    "sources.registry",
+    "sources.jsonl",
+    "sources.claude",
+    "cli.progress",
+    "backends.local.catalog.write",
+    "backends.local.open",
+)
 UNWANTED = (*SLOW, *STANDARD, *(f"searchkit.{name}" for name in OTHERS), "watchfiles", "searchkit.cli.commands.index")
 
 

@@ -3,16 +3,16 @@
 import pytest
 
 from searchkit.backends.base import Hit
-from searchkit.search.support import supported
+from searchkit.search.ranking import supported
 from searchkit.search.types import Ranked
 from searchkit.types import Kind
 
 
-def test_session_with_more_hits_comes_first() -> None:
-    """Of two equally good hits the one whose session holds others is likelier meant."""
-    scores = scored((10, 1, 0.5), (20, 1, 0.4), (30, 2, 0.5))
+def test_session_with_a_better_hit_comes_first() -> None:
+    """Of two equally good hits the one whose session holds a better one is likelier meant."""
+    scores = scored((10, 1, 0.5), (20, 1, 0.4), (30, 2, 0.4))
 
-    assert scores[10] > scores[30]
+    assert scores[20] > scores[30]
 
 
 def test_what_stands_next_to_something_better_gains() -> None:

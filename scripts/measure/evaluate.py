@@ -3,6 +3,9 @@
 A line of the file is `{"id", "type", "query", "gold": [uuids], "sessions": [ids], "lang"?}`. Questions are
 asked without filters, over everything that is indexed. The figures of a whole ranking are kept for the commit
 that they were measured on.
+
+A set by name (`scripts/eval real`) comes with its transcripts, which are unpacked and indexed in the user's cache.
+Its table has intervals, by type and by person; its run is kept as ids and ranks, and compared with an earlier one.
 """
 
 import argparse
@@ -14,9 +17,9 @@ from pathlib import Path
 import msgspec
 import orjson
 
-from measure import recorded
+from measure import real, recorded
 from searchkit import Engine
-from searchkit.errors import SearchkitError
+from searchkit.errors import SearchkitError, UsageError
 from searchkit.query.types import Mode
 from searchkit.render.scores import evaluation, table
 from searchkit.search.evaluate import HITS, answered, homed
@@ -31,6 +34,10 @@ def main() -> int:
     """Ask everything, print the table, and keep the figures; write the run where that was asked for."""
     arguments = _arguments()
     try:
+        if not arguments.queries.is_file():
+            return real.main(str(arguments.queries), arguments)
+        if not arguments.index:
+            raise UsageError("a file of questions needs an index to ask", "name it with --index")
         return _evaluate(arguments)
     except SearchkitError as error:
         sys.exit(f"error: {error.message}\n  {error.hint}")
@@ -65,8 +72,14 @@ def _line(one: Answered) -> bytes:
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="scripts/eval", description=__doc__)
-    parser.add_argument("queries", type=Path, help="labelled questions, a line of JSON each")
-    parser.add_argument("--index", required=True, help="the index to ask")
+    parser.add_argument(
+        "queries",
+        type=Path,
+        help="labelled questions, a line of JSON each; or the name or directory of a set with its transcripts (real)",
+    )
+    parser.add_argument("--index", help="the index to ask; that of a set is made in the user's cache")
+    parser.add_argument("--against", metavar="COMMIT", default="", help="of a set: compare with the run of this commit")
+    parser.add_argument("--ablation", action="store_true", help="of a set: tell what channels and steps are worth")
     parser.add_argument("--run", type=Path, help="write what was found for each question, a line of JSON each")
     parser.add_argument("--mode", choices=[mode.value for mode in Mode], default="hybrid", help="what is asked for")
     parser.add_argument("--name", help="what the questions are kept under (default: the directory that they are in)")

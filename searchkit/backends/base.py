@@ -85,6 +85,8 @@ class Hit(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     other one that is higher by 1. Positions of different sessions have nothing to do with each other.
     The score is absolute: 1 is a part that holds everything that was asked for as often as counts.
     Coverage is the share of it that the part holds at all, rare words counting more than common ones.
+    `unique` is the share of the query's unique words that it holds: those that hardly any part holds. It is 0
+    for every hit of a query without such words.
     """
 
     key: int
@@ -95,6 +97,7 @@ class Hit(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     is_agents: bool
     score: float
     coverage: float
+    unique: float = 0.0
 
     @property
     def is_told(self) -> bool:
@@ -174,8 +177,19 @@ class Node(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     steps: tuple[Step, ...] = ()
 
 
+class Conclusion(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """The last text of a turn with its length in bytes, and the length of the part that it was looked up for."""
+
+    key: int
+    length: int
+    other_length: int
+
+
 class Found(msgspec.Struct, frozen=True, kw_only=True):
     """The best hits, how many there are in all, and the words that nothing holds.
+
+    `matches` counts those that hold at least half of what was asked for, rare words counting more, or all where
+    none does; None where that is all of them.
 
     `hidden` counts, where there is no hit, the parts that only the condition keeps away, and
     `unseen` those that a pattern over several words may match and that were not looked at.
@@ -183,6 +197,7 @@ class Found(msgspec.Struct, frozen=True, kw_only=True):
 
     hits: Sequence[Hit]
     total: int
+    matches: int | None = None
     missing: Sequence[str] = ()
     hidden: int = 0
     unseen: int = 0
@@ -268,6 +283,12 @@ class Catalog(Protocol):
         A part whose turn begins otherwise is left out.
         """
 
+    def projects(self) -> Mapping[str, frozenset[int]]:
+        """Return the sessions of each project, as hits name them."""
+
+    def conclusions(self, keys: Sequence[int], /) -> Mapping[int, Conclusion]:
+        """Return the last text of the turn that each of these parts is in; a part without one is left out."""
+
     def record(self, uuid: str, /) -> int | None:
         """Return the key of a record, or None where there is none."""
 
@@ -352,6 +373,9 @@ class WordIndex(Protocol):
 
     def search(self, query: Query, limit: int, order: Order = Order.RELEVANCE, /) -> Found:
         """Return the parts that answer a query; repeats are not among them."""
+
+    def scored(self, query: Query, keys: Sequence[int], /) -> list[Hit]:
+        """Score these parts for the words of a query; those that hold none of them are left out."""
 
     def facets(self, query: Query, name: str, /) -> Mapping[str, int]:
         """Count the parts that answer a query by one of their values: a filter's name, `month` or `day`."""

@@ -12,6 +12,7 @@ from searchkit.cli.output import warn
 from searchkit.query.filters import FILTERS
 from searchkit.query.parse import understand
 from searchkit.query.types import Condition, Filter, Query
+from searchkit.sources.apps import APPS
 from searchkit.text.sanitize import one_line
 
 Command = Callable[..., Any]
@@ -25,7 +26,8 @@ def common(command: Command) -> Command:
     return click.option("--index", metavar="DIR", help="Where the index is.")(command)
 
 
-root_option = click.option("--root", "roots", metavar="DIR", multiple=True, help="A directory that holds projects/.")
+_SIGNS = " or ".join(f"{app.signs[0]}/" for app in APPS.values())
+root_option = click.option("--root", "roots", metavar="DIR", multiple=True, help=f"A directory that holds {_SIGNS}.")
 rerank_option = click.option(
     "--rerank",
     "reranker",

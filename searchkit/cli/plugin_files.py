@@ -22,6 +22,7 @@ from searchkit.cli.options import Command, common
 from searchkit.cli.output import print_json, print_lines, say
 from searchkit.errors import UsageError
 from searchkit.render.wire.process import Changes, FileChange
+from searchkit.sources.apps import APPS
 from searchkit.system import paths
 from searchkit.text.sanitize import safe
 
@@ -66,7 +67,8 @@ class Receipt(msgspec.Struct, frozen=True, kw_only=True):
 
 def home(environment: Mapping[str, str]) -> Path:
     """Return the directory of Claude Code's configuration."""
-    return Path(paths.absolute(environment.get("CLAUDE_CONFIG_DIR") or "~/.claude", environment))
+    app = APPS["claude"]
+    return Path(paths.absolute(environment.get(app.variable) or app.home, environment))
 
 
 def place(environment: Mapping[str, str]) -> Path:

@@ -1,9 +1,9 @@
 """Where the resident process of an index is reached, for itself and for its clients, who must not wait for imports."""
 
-import errno
 import os
 import sys
 
+from searchkit.errors import NotPrivate
 from searchkit.system import files
 
 # As `typing` has it, which takes a while to import.
@@ -23,12 +23,14 @@ FIRST_PAGE = "resident.page.html"
 # An address of a Unix socket has 108 bytes on Linux and 104 on macOS; while it is made, its name is longer by four.
 MOST_ADDRESS_BYTES = 100
 HAS_SOCKETS = sys.platform != "win32"
+# What `stat.S_IFMT` leaves, and `stat.S_IFDIR`, without importing them.
+_KIND_BITS, _DIRECTORY = 0o170000, 0o040000
 
 
 def socket_path(index: "Place") -> "Place":
     """Return the socket of an index: in it, or, where that path is too long, in a directory of the user's own.
 
-    Raises OSError where there can be no such directory.
+    Raises NotPrivate where such a directory is not the user's alone, and OSError where there can be none.
     """
     path = os.path.join(index, SOCKET)
     if len(os.fsencode(path)) <= MOST_ADDRESS_BYTES:
@@ -45,6 +47,9 @@ def check(index: "str | Path") -> None:
     files.check_owned(index, may_be_link=True)
     for name in (SOCKET, LOCK, LOG, DOOR, FIRST_PAGE):
         _check_where_there_is(os.path.join(index, name))
+    if HAS_SOCKETS:
+        # It may lie elsewhere.
+        _check_where_there_is(socket_path(os.fspath(index)))
 
 
 def check_socket(index: "str | Path", path: str) -> None:
@@ -108,8 +113,16 @@ def _runtime_directory() -> str:
     try:
         os.mkdir(directory, 0o700)
     except FileExistsError:
-        found = os.lstat(directory)
-        if sys.platform != "win32" and (found.st_uid != user or found.st_mode & 0o170077 != 0o040000):
-            # Whoever made it before us could answer in our place.
-            raise PermissionError(errno.EPERM, "is not a directory of your own", directory) from None
+        _check_runtime_directory(directory)
     return directory
+
+
+def _check_runtime_directory(directory: str) -> None:
+    """Refuse a directory that somebody else made before us: he could answer in our place."""
+    # A link is no directory, wherever it leads.
+    found = os.lstat(directory)
+    if found.st_mode & _KIND_BITS != _DIRECTORY:
+        raise NotPrivate(f"{directory} is no directory", "remove it, or set XDG_RUNTIME_DIR to a directory of your own")
+    files.check_owned(directory)
+    if sys.platform != "win32" and found.st_mode & 0o077:
+        os.chmod(directory, 0o700)

@@ -6,9 +6,9 @@ from msgspec.structs import replace
 
 from searchkit.backends.base import TYPED, Step, Stored
 from searchkit.context.types import Candidate, Excerpt, Marks, Place, Quotation
-from searchkit.conversation.fixes import CHANGING
 from searchkit.conversation.types import Folded, Said
 from searchkit.search.stretch import stretch
+from searchkit.sources.tools import only_acknowledges
 from searchkit.types import Kind, Role
 
 # From which size on what is quoted: where there is little room, the passage comes first, then what was asked.
@@ -81,8 +81,6 @@ def _quotation(said: Said, place: Place, candidate: Candidate, room: int) -> Quo
 
 # Further away than this the steps of a turn say little about a passage.
 MOST_STEPS = 30
-# Tools whose results only say that it was done.
-_SILENT = CHANGING | {"TodoWrite"}
 
 
 def nearest(candidate: Candidate) -> list[int]:
@@ -114,4 +112,4 @@ def _flat(candidate: Candidate) -> list[Said | Step]:
 
 
 def _says_nothing(step: Step) -> bool:
-    return step.kind is Kind.TOOL_RESULT and step.tool in _SILENT and not step.is_error
+    return step.kind is Kind.TOOL_RESULT and only_acknowledges(step.tool) and not step.is_error

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from searchkit.backends.base import Catalog, Step
 from searchkit.conversation.types import Fix
+from searchkit.sources.tools import SUBJECTS, changes_files
 from searchkit.types import Kind, Part
 
 # Of the results of a thread, so many before and after one are looked at: what is mended later is another story.
@@ -13,10 +14,6 @@ FAR_RESULTS = 200
 MOST_FIXES = 3
 # Edits that come along with a fix: what was changed last is what made it pass.
 MOST_CHANGES = 3
-# The tools that change files.
-CHANGING = frozenset({"Edit", "MultiEdit", "NotebookEdit", "Write"})
-# The inputs that say what a call was about, where it touched no file.
-_SUBJECTS = ("command", "pattern", "url", "query")
 
 
 class _Attempt(NamedTuple):
@@ -85,7 +82,7 @@ def _subjects(catalog: Catalog, calls: Sequence[Step]) -> dict[int, str]:
 
 def _subject(part: Part) -> str:
     values = {field.name: part.text[field.start : field.end] for field in part.fields}
-    named = next((values[name] for name in _SUBJECTS if name in values), part.text)
+    named = next((values[name] for name in SUBJECTS if name in values), part.text)
     return " ".join(named.split())
 
 
@@ -96,7 +93,7 @@ def _fetched(catalog: Catalog, pairs: Sequence[tuple[_Attempt, _Attempt]], steps
         found = [stored for stored in catalog.stored(keys) if stored is not None]
         if len(found) == len(keys):
             between = steps[places[failed.result.key] : places[passed.call.key]]
-            edits = [step.key for step in between if step.kind is Kind.TOOL_CALL and step.tool in CHANGING]
+            edits = [step.key for step in between if step.kind is Kind.TOOL_CALL and changes_files(step.tool)]
             changes = [stored for stored in catalog.stored(edits[-MOST_CHANGES:]) if stored is not None]
             yield Fix(
                 edits=len(edits),

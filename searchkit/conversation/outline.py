@@ -10,13 +10,13 @@ from typing import NamedTuple
 
 from searchkit.backends.base import Catalog, Gap, Node, Step, Stored, Survey
 from searchkit.backends.prices import LIST, Price
-from searchkit.conversation.fixes import CHANGING
 from searchkit.conversation.graph import Graph, graph, on, under
 from searchkit.conversation.subagents import MOST_DEPTH, agents_of, is_inline, own_records, sidechains
 from searchkit.conversation.thread import Ways, is_left, leaves, sketched, told
 from searchkit.conversation.turns import steps_of, turns
 from searchkit.conversation.types import Agent, Outline, Reason, Strand, Turn, Work
 from searchkit.query.types import Condition, Filter
+from searchkit.sources.tools import file_action
 from searchkit.types import COST_STATE, TURN_DURATION, Fact, Figures, Grouping, Kind, Touch
 
 
@@ -291,7 +291,7 @@ def _files(steps: Iterable[Step]) -> list[Touch]:
     actions: dict[str, str] = {}
     for step in steps:
         if step.path:
-            action = ("write" if step.tool == "Write" else "edit") if step.tool in CHANGING else "read"
+            action = file_action(step.tool) or "read"
             actions[step.path] = action if action != "read" else actions.get(step.path, action)
     touched = [Touch(path=path, action=action) for path, action in actions.items()]
     return sorted(touched, key=lambda touch: (touch.action == "read", touch.path))

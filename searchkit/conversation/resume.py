@@ -8,11 +8,12 @@ from searchkit.backends.base import Catalog, Node, Step
 from searchkit.conversation.graph import graph, on
 from searchkit.conversation.subagents import is_inline
 from searchkit.conversation.thread import NAMING, leaves, told
+from searchkit.sources.apps import APPS, DEFAULT, App
 from searchkit.text import sanitize
 from searchkit.types import Heading, Kind, Session
 
 _UNANSWERED = frozenset({Kind.PROMPT, Kind.COMMAND, Kind.TOOL_CALL, Kind.TOOL_RESULT})
-# How the output of a command opens that Claude Code ran by itself, such as /exit: nobody is to answer that.
+# How the output of a command opens that an agent ran by itself, such as /exit: nobody is to answer that.
 _PRINTED = ("<local-command-", "<bash-std")
 
 
@@ -52,7 +53,7 @@ def _is_message(node: Node) -> bool:
     return node.type in ("user", "assistant") and bool(node.steps) and node.steps[-1].kind in spoken
 
 
-# The command that reopens a session in Claude Code.
+# The command that reopens a session in the program that wrote it.
 
 
 class Resumption(msgspec.Struct, frozen=True, kw_only=True):
@@ -66,7 +67,7 @@ class Resumption(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def command(session: Heading) -> str | None:
-    """Write the line for a shell; Claude Code finds a session only from the directory of its project.
+    """Write the line for a shell; it goes to the directory of the project, from where programs find their sessions.
 
     There is none for a session that `refusal` says something about.
     """
@@ -80,13 +81,18 @@ def command(session: Heading) -> str | None:
 
 def arguments(session: Heading) -> list[str] | None:
     """List the program and its arguments, to be run in the directory of the project; None where the id is no id."""
-    return ["claude", "--resume", session.id] if sanitize.is_id(session.id) else None
+    return [*app(session).resume, session.id] if sanitize.is_id(session.id) else None
+
+
+def app(session: Heading) -> App:
+    """Return the program that wrote a session; one that this version does not know is taken for the default."""
+    return APPS.get(session.app) or APPS[DEFAULT]
 
 
 def refusal(session: Heading) -> str | None:
     """Say why there is no command that reopens a session, if there is none: its transcript may say anything."""
     if not sanitize.is_id(session.id):
-        return "the id of that session is none that Claude Code gives, so no command is made of it"
+        return f"the id of that session is none that {app(session).title} gives, so no command is made of it"
     if command(session) is None:
         return "the directory of that session has hidden characters in its name, so no command is made of it"
     return None

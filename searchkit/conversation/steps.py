@@ -5,37 +5,17 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from searchkit.backends.base import Step
+from searchkit.sources import tools
 from searchkit.text.format import count, last_part
 from searchkit.text.sanitize import one_line
 from searchkit.types import Kind
 
-# How steps are named, by tool; a tool that is not here is named as it is.
-_TOOLS = {
-    "Read": "read",
-    "NotebookRead": "read",
-    "LS": "listing",
-    "Edit": "edit",
-    "MultiEdit": "edit",
-    "NotebookEdit": "edit",
-    "Write": "write",
-    "Bash": "command",
-    "PowerShell": "command",
-    "Grep": "search",
-    "Glob": "search",
-    "WebSearch": "web search",
-    "WebFetch": "page",
-    "Task": "agent",
-    "Agent": "agent",
-    "TodoWrite": "to-do list",
-    "Skill": "skill",
-}
 _KINDS = {Kind.TEXT: "remark", Kind.THINKING: "thought", Kind.SUMMARY: "summary", Kind.PLAN: "plan"}
 # What belongs to a call or to a command that was typed: it is named only where there is nothing else.
 _REST = {Kind.TOOL_RESULT: "result", Kind.COMMAND: "text"}
 _PLURALS = {"search": "searches", "web search": "web searches", "summary": "summaries"}
 # Files that are named; those that were changed come first.
 MOST_FILES = 3
-_CHANGING = frozenset({"edit", "write"})
 
 
 def describe(steps: Sequence[Step]) -> str:
@@ -65,12 +45,11 @@ def _name(step: Step) -> str | None:
 # A search folds hundreds of steps of a few tools.
 @lru_cache(1024)
 def _called(tool: str) -> str:
-    tool = one_line(tool)
-    return _TOOLS.get(tool) or (tool.rpartition("__")[2] if tool.startswith("mcp__") else tool) + " call"
+    return tools.noun(one_line(tool))
 
 
 def _files(steps: Sequence[Step]) -> Iterator[str]:
     """Yield the names of files, each once: what was changed, then what was read."""
     touched = [step for step in steps if step.path]
-    paths = [step.path for step in touched if _name(step) in _CHANGING] + [step.path for step in touched]
+    paths = [step.path for step in touched if tools.changes_files(step.tool)] + [step.path for step in touched]
     yield from dict.fromkeys(one_line(last_part(path)) for path in paths if path)

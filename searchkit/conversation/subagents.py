@@ -10,10 +10,9 @@ import msgspec
 
 from searchkit.backends.base import Catalog, Node
 from searchkit.conversation.types import Agent
+from searchkit.sources.tools import AGENT_PROMPT, AGENT_PURPOSE, AGENT_TYPE, starts_agent
 from searchkit.types import Fact, Kind, Part
 
-# The tools that start agents.
-STARTERS = frozenset({"Task", "Agent", "Workflow"})
 # What is known of an agent.
 _FACTS = ("agent-type", "call", "description", "parent-agent", "run")
 # Agents that start agents were seen three deep; what is deeper is not told inside what started it.
@@ -87,20 +86,20 @@ def sidechains(catalog: Catalog, nodes: Iterable[Node]) -> dict[str, Agent]:
     first = [node for node in several if is_inline(node) and node.parent is None and node.steps]
     if not first:
         return {}
-    made = [step for node in several for step in node.steps if step.kind is Kind.TOOL_CALL and step.tool in STARTERS]
+    made = [step for node in several for step in node.steps if step.kind is Kind.TOOL_CALL and starts_agent(step.tool)]
     keys = [step.key for step in made]
     inputs = {step: _inputs(text.part) for step, text in zip(made, catalog.stored(keys), strict=True) if text}
     asked = zip(first, catalog.stored([node.steps[0].key for node in first]), strict=True)
     agents: dict[str, Agent] = {}
     for node, stored in asked:
         prompt = stored.part.text if stored else ""
-        call = next((step for step, values in inputs.items() if values.get("prompt") == prompt), None)
+        call = next((step for step, values in inputs.items() if values.get(AGENT_PROMPT) == prompt), None)
         values = inputs.pop(call) if call else {}
         agents[node.uuid] = Agent(
             name=node.uuid,
             session=node.session or "",
-            type=values.get("subagent_type"),
-            description=values.get("description"),
+            type=values.get(AGENT_TYPE),
+            description=values.get(AGENT_PURPOSE),
             caller=call.uuid if call else None,
             call=call.call if call else None,
         )

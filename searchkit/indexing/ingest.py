@@ -2,15 +2,18 @@
 
 import gc
 import logging
+import os
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 
 import msgspec
 
 from searchkit.backends.base import Backend, Entry
 from searchkit.indexing.worker import batches, batches_from_elsewhere
 from searchkit.sources.base import Source
+from searchkit.sources.registry import by_app
 from searchkit.system.malloc import give_back_now
 
 log = logging.getLogger(__name__)
@@ -36,6 +39,8 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     bytes: int = 0
     records: int = 0
     gone: int = 0
+    # Files that were read, by the program that wrote them.
+    apps: dict[str, int] = {}
     skipped: dict[str, int] = {}
     left_out: dict[str, int] = {}
     failures: list[str] = []
@@ -55,7 +60,7 @@ def ingest(
 
     Much of it is read in a process of its own, so that reading and writing use two cores.
     """
-    summary = _Summary()
+    summary = _Summary(source.roots)
     seen = backend.catalog.checkpoints()
     if is_rebuild:
         seen = {file: source.unread(checkpoint) for file, checkpoint in seen.items()}
@@ -98,7 +103,8 @@ def _no_collection() -> Iterator[None]:
 class _Summary:
     """Adds up what batches hold."""
 
-    def __init__(self) -> None:
+    def __init__(self, roots: Sequence[Path]) -> None:
+        self._roots = {str(root) + os.sep: app for app, own in by_app(roots).items() for root in own}
         self._files: set[str] = set()
         self._bytes = self._records = self._gone = 0
         self._skipped: Counter[str] = Counter()
@@ -121,6 +127,10 @@ class _Summary:
             if change.tally.lines and change.tally.torn == change.tally.lines:
                 self._failures.append(f"{change.file}: not JSON lines, none of its lines is a record")
 
+    def _app(self, file: str) -> str:
+        """Return the program that wrote a file, by the innermost root above it."""
+        return self._roots[max((root for root in self._roots if file.startswith(root)), key=len)]
+
     def progress(self, batch: list[Entry]) -> Progress:
         return Progress(phase="reading", done=self._bytes, left=batch[-1].change.bytes_left)
 
@@ -130,6 +140,7 @@ class _Summary:
             bytes=self._bytes,
             records=self._records,
             gone=self._gone,
+            apps=dict(sorted(Counter(map(self._app, self._files)).items())),
             skipped=dict(sorted(self._skipped.items())),
             left_out=dict(sorted(self._left_out.items())),
             failures=sorted(set(self._failures)),

@@ -4,9 +4,8 @@ import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-# What Claude Code writes that is worth reading. Beside it lie logs and snapshots that change all
-# the time, and perhaps the index itself.
-WATCHED = ("projects", "todos", "tasks", "plans", "jobs", "paste-cache", "history.jsonl")
+from searchkit.sources import registry
+
 # A run of writes is answered once: after this much quiet, or at the latest after the second figure.
 QUIET_MILLISECONDS = 200
 LATEST_MILLISECONDS = 1600
@@ -20,7 +19,8 @@ def changes_below(roots: Sequence[Path]) -> Iterator[None]:
     # begins to watch only after its caller has asked for the first change.
     from watchfiles._rust_notify import RustNotify
 
-    watched = tuple(str(root / name) for root in roots for name in WATCHED)
+    # Beside them lie logs and snapshots that change all the time, and perhaps the index itself.
+    watched = tuple(path for root in roots for path in registry.watched(root))
     directories = [str(root) for root in roots]
     # The watcher lists all of them, too, but holds Python's one lock meanwhile: one on a dead network mount would
     # stop every thread, where this stops only the thread that watches.

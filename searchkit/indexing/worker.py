@@ -23,8 +23,8 @@ import msgspec
 from searchkit.backends.base import Batch, Entry, Prepared
 from searchkit.errors import SourceError
 from searchkit.sources.base import Source
-from searchkit.sources.claude import ClaudeSource
 from searchkit.sources.parts import split
+from searchkit.sources.registry import open_sources
 from searchkit.system.malloc import give_back
 from searchkit.types import Change
 
@@ -146,7 +146,7 @@ def _receive(stream: BinaryIO, answers: queue.Queue[bytes | Exception]) -> None:
 
 def _serve(requests: BinaryIO, answers: BinaryIO) -> None:
     request = msgspec.msgpack.decode(requests.read(), type=Request)
-    source = ClaudeSource([Path(root) for root in request.roots])
+    source = open_sources([Path(root) for root in request.roots])
     encode = msgspec.msgpack.Encoder().encode
     prepare = _named(request.preparation) if request.preparation else None
     for batch in batches(source.changes(request.seen)):

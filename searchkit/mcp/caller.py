@@ -4,10 +4,10 @@ It is the one that the call names, or whose transcript holds the call, or that t
 is known, a session of the same project whose transcript was written to just now is taken for it. The answer says so.
 """
 
-import re
 import time
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -16,9 +16,8 @@ from msgspec.structs import replace
 from searchkit.engine import Engine
 from searchkit.errors import SourceSilent
 from searchkit.query.types import Condition, Filter, Query, narrowed
-from searchkit.sources.claude import caller as asking
+from searchkit.sources import registry
 from searchkit.system.deadlines import Patience
-from searchkit.text.sanitize import file_name
 from searchkit.types import Session
 
 # Claude Code writes the call down before it makes it; a model may have thought about it for a minute before.
@@ -60,10 +59,12 @@ def known(caller: Caller, roots: Sequence[Path]) -> Caller:
         return caller
     subject = " and ".join(map(str, roots))
     with suppress(SourceSilent):
-        if session := _LOOKS.call(subject, lambda: asking.session_of_call(caller.call, roots)):
-            return replace(caller, session=session)
-        if session := _LOOKS.call(subject, lambda: asking.session_of_client(caller.process, roots)):
-            return replace(caller, session=session, because=BECAUSE_OPEN)
+        for app, own in _LOOKS.call(subject, lambda: registry.by_app(roots)).items():
+            adapter = registry.adapter(app)
+            if session := _LOOKS.call(subject, partial(adapter.session_of_call, caller.call, own)):
+                return replace(caller, session=session)
+            if session := _LOOKS.call(subject, partial(adapter.session_of_client, caller.process, own)):
+                return replace(caller, session=session, because=BECAUSE_OPEN)
     return caller
 
 
@@ -110,10 +111,11 @@ def _is_same(project: str | None, cwd: str) -> bool:
 def _last_written(engine: Engine, session: Session) -> float:
     """Return when something was last written down of a session: the index may be behind its transcript."""
     written = (session.ended or 0) / 1000
-    folder = re.sub("[^A-Za-z0-9]", "-", session.project or "")
-    name = file_name(f"{session.id}.jsonl")
-    for root in engine.roots if name else ():
-        transcript = Path(root) / "projects" / folder / str(name)
-        with suppress(OSError, SourceSilent):
-            written = max(written, _LOOKS.call(str(root), transcript.stat).st_mtime)
+    for root in engine.roots:
+        with suppress(SourceSilent):
+            written = max(written, _LOOKS.call(str(root), partial(_written, session, root)) or 0)
     return written
+
+
+def _written(session: Session, root: Path) -> float | None:
+    return registry.adapter(registry.app_of(root).name).last_written(session.id, session.project, root)

@@ -3,6 +3,8 @@
 import json
 import os
 
+from searchkit.sources import apps
+
 # As `typing` has it, which takes a while to import.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,16 +19,13 @@ CALLER = "searchkit/caller"
 # From 2026-07-28 on every request says its version, and HTTP has some of the request in its headers, too.
 _VERSION = "io.modelcontextprotocol/protocolVersion"
 _NAMED = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
-# Where Claude Code tells the session that a process is started in, and the directory.
-_SESSIONS = ("CLAUDE_SESSION_ID", "CLAUDE_CODE_SESSION_ID")
-_DIRECTORY = "CLAUDE_PROJECT_DIR"
 
 
 def caller(environment: "Mapping[str, str]") -> "dict[str, object]":
     """Return what is known of the agent that a process was started by: it may have another session open by now."""
-    session = next((environment[name] for name in _SESSIONS if environment.get(name)), "")
+    session = apps.current_session(environment)
     try:
-        directory = environment.get(_DIRECTORY) or os.getcwd()
+        directory = apps.current_directory(environment) or os.getcwd()
     except OSError:
         directory = ""
     return {"started_in": session, "process": os.getppid(), "cwd": directory}

@@ -22,7 +22,7 @@ from searchkit.mcp.caller import BECAUSE_NAMED, Caller, known
 from searchkit.mcp.jsonrpc import CALLER
 from searchkit.mcp.tools.base import text
 from searchkit.mcp.tools.registry import INSTRUCTIONS, TOOLS, call
-from searchkit.sources.claude.caller import CALL
+from searchkit.sources.apps import APPS
 from searchkit.text.sanitize import one_line, safe, spoken, url
 
 T = TypeVar("T")
@@ -128,7 +128,8 @@ def _caller(meta: Mapping[str, Any] | None) -> Caller:
         caller = msgspec.convert(said.get(CALLER, {}), Caller)
     except msgspec.ValidationError:
         caller = Caller()
-    call = said.get(CALL)
+    calls = (said.get(app.call_field) for app in APPS.values() if app.call_field)
+    call = next((one for one in calls if one is not None), None)
     return replace(caller, call=call if isinstance(call, str) else "", because=BECAUSE_NAMED)
 
 

@@ -58,8 +58,9 @@ class FilterSpec(msgspec.Struct, frozen=True, kw_only=True):
     each spelling to the value, and `noun` says what such a value is. A value `is_list` if it may hold several, with
     commas; elsewhere a comma may be part of a name.
 
-    `fact` names the facts whose values a session has. `context` is the field of a record's context with the value of
-    its parts. Where neither is enough, a backend knows where it keeps the values.
+    `fact` names the facts whose values a session has, and `absent` is the value of one that has no such fact. `context`
+    is the field of a record's context with the value of its parts. Where neither is enough, a backend knows where it
+    keeps the values.
 
     Values of which there are too `many` are not listed where nothing matches. `panel` is the place among the facets
     that the page shows, from 1; 0 is none.
@@ -75,6 +76,7 @@ class FilterSpec(msgspec.Struct, frozen=True, kw_only=True):
     noun: str = ""
     is_list: bool = False
     fact: str = ""
+    absent: str = ""
     context: str = ""
     completion: Completion = Completion.NONE
     is_facet: bool = False
@@ -129,6 +131,18 @@ FILTERS = (
         help="An agent's id or type, or its beginning.",
         value=Value.ID,
         fact="agent-type",
+        completion=Completion.INDEXED,
+        is_facet=True,
+    ),
+    FilterSpec(
+        name="agent-app",
+        help="The program that wrote the session: claude, codex, ...",
+        value=Value.NAME,
+        level=Level.SESSION,
+        is_list=True,
+        fact="app",
+        # Indexes were made from its transcripts alone before there were others.
+        absent="claude",
         completion=Completion.INDEXED,
         is_facet=True,
     ),

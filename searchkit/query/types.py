@@ -125,13 +125,15 @@ class Query(msgspec.Struct, frozen=True, kw_only=True):
     """A question as it was understood.
 
     `period` is a time that the question names in passing ("in march"): it ranks and excludes
-    nothing. `notes` say what was taken for plain words although it looked like more.
+    nothing. So do `sessions`, those of a project that it names, by keys of the backend.
+    `notes` say what was taken for plain words although it looked like more.
     """
 
     text: str
     clauses: tuple[Clause, ...] = ()
     condition: Condition = Condition()
     period: Period | None = None
+    sessions: frozenset[int] = frozenset()
     notes: tuple[str, ...] = ()
 
     @property

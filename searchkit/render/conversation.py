@@ -6,12 +6,12 @@ from typing import NamedTuple
 
 from searchkit.backends.base import Stored
 from searchkit.conversation.steps import describe
-from searchkit.conversation.subagents import STARTERS
 from searchkit.conversation.types import Branch, Break, Conversation, Entry, Fix, Folded, Said
 from searchkit.render import wording
 from searchkit.render.document import Block, Compared, Document, Message, Note, Tone
 from searchkit.render.messages import message
 from searchkit.render.wording import Asked, gap
+from searchkit.sources.tools import starts_agent
 from searchkit.text.format import count, day
 
 # Other ways that leave from what is not shown are named, as far as they are no more than this.
@@ -121,7 +121,7 @@ def _is_joined(block: Message | Note) -> bool:
 def _hidden_agents(found: Conversation, asked: Asked) -> list[Note]:
     """Say how to see what the agents did that are called in what is shown."""
     tools = {entry.stored.part.tool for entry in found.entries if isinstance(entry, Said)}
-    if asked.has_agents or not tools & STARTERS:
+    if asked.has_agents or not any(map(starts_agent, tools)):
         return []
     return [Note(text="what the agents did: --agents", tone=Tone.MORE)]
 

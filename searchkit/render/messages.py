@@ -9,6 +9,7 @@ from searchkit.backends.base import Stored
 from searchkit.conversation.types import Said
 from searchkit.render.document import Code, Command, Diff, Message, Output, Piece, Prose, Row
 from searchkit.render.search import speaker
+from searchkit.sources import tools
 from searchkit.text.format import count
 from searchkit.types import Kind, Part
 
@@ -56,12 +57,8 @@ def pieces(stored: Stored) -> list[Piece]:
 
 # How a tool call reads: edits as changes, shell commands as they were typed, all else as its inputs.
 
-_SHELLS = frozenset({"bash", "powershell"})
-_WRITERS = frozenset({"write", "write_file", "notebookedit"})
-# What an input is called that holds a text to be replaced, and the one beside it that replaces it.
-_REPLACED = {"old_string": "new_string", "oldText": "newText"}
-_WRITTEN = ("content", "new_source")
-_PATHS = ("file_path", "notebook_path", "path")
+# What lines of a patch begin with: added, removed, unchanged, and a word about where they are.
+_SIGNS = "+- @"
 # Inputs that say nothing where they have this value.
 _USUAL = {"replace_all": "false"}
 
@@ -69,26 +66,31 @@ _USUAL = {"replace_all": "false"}
 def call_pieces(part: Part) -> list[Piece]:
     """Show what a call does; inputs that this does not tell follow as `name: value` lines."""
     values = _values(part)
-    tool = _name(part.tool or "")
     found: list[Piece] = []
     told: set[str] = set()
-    if tool in _SHELLS and "command" in values:
-        found = [Command(text=values["command"], purpose=values.get("description", ""))]
-        told = {"command", "description"}
+    if tools.is_patch(part.tool):
+        written = next((name for name in tools.PATCHES if name in values), None)
+        found = list(_patched(values[written] if written else part.text))
+        told = {written} if written else set()
+    elif tools.runs_commands(part.tool) and tools.COMMAND in values:
+        found = [Command(text=values[tools.COMMAND], purpose=values.get(tools.PURPOSE, ""))]
+        told = {tools.COMMAND, tools.PURPOSE}
     else:
-        path = next((values[name] for name in _PATHS if name in values), "")
-        for names, rows in _changes(tool, values):
+        path = next((values[name] for name in tools.PATHS if name in values), "")
+        for names, rows in _changes(part.tool, values):
             found.append(Diff(path=path, rows=rows))
-            told |= {*names, *_PATHS}
+            told |= {*names, *tools.PATHS}
     if not found:
         return [Code(text=part.text)]
     rest = [f"{name}: {value}" for name, value in values.items() if name not in told and _USUAL.get(name) != value]
     return [*found, Code(text="\n".join(rest))] if rest else found
 
 
-def _name(tool: str) -> str:
-    """Name a tool without the server that it is of: `mcp__server__tool`."""
-    return tool.rpartition("__")[2].lower()
+def _patched(text: str) -> Iterator[Piece]:
+    """Yield the changes of a patch, file by file."""
+    for path, lines in tools.patch_by_file(text):
+        signed = [line for line in lines if line and line[0] in _SIGNS and line.rstrip() != "@@"]
+        yield Diff(path=path, rows=[Row(sign=line[0], text=line[1:].removeprefix("@ ")) for line in signed])
 
 
 def _values(part: Part) -> dict[str, str]:
@@ -102,14 +104,14 @@ def _values(part: Part) -> dict[str, str]:
     return found
 
 
-def _changes(tool: str, values: Mapping[str, str]) -> Iterator[tuple[set[str], list[Row]]]:
+def _changes(tool: str | None, values: Mapping[str, str]) -> Iterator[tuple[set[str], list[Row]]]:
     """Yield the names of the inputs that tell of a change, and the change."""
     for name, old in values.items():
         prefix, dot, last = name.rpartition(".")
-        if last in _REPLACED:
-            partner = f"{prefix}{dot}{_REPLACED[last]}"
+        if last in tools.REPLACED:
+            partner = f"{prefix}{dot}{tools.REPLACED[last]}"
             yield {name, partner}, rows(old, values.get(partner, ""))
-        elif name in _WRITTEN and tool in _WRITERS:
+        elif name in tools.WRITTEN and tools.changes_files(tool):
             yield {name}, rows("", old)
 
 

@@ -13,7 +13,7 @@ from searchkit.query.types import Clause, Match, Query, Term
 from searchkit.render.lines import RESET, bars, columns, cut, fitting, padded, wrapped
 from searchkit.render.no_results import missing, unfinished
 from searchkit.search.types import Answer, Passage, Result, Shown
-from searchkit.search.weights import Recipe
+from searchkit.sources.apps import app_of_entrypoint
 from searchkit.text.format import NO_DATE, age, count, day, last_part, stamp
 from searchkit.text.sanitize import command_line, one_line, safe
 from searchkit.types import Kind, Role
@@ -36,7 +36,6 @@ _SPEAKERS = {
     Kind.PROMPT: "you",
     Kind.HISTORY: "you",
     Kind.COMMAND: "you",
-    Kind.TEXT: "claude",
     Kind.THINKING: "thinking",
     Kind.TOOL_RESULT: "result",
 }
@@ -50,7 +49,7 @@ def answer(found: Answer, width: int, now: float, is_explained: bool = False) ->
     for rank, result in enumerate(found.results, 1):
         yield from _result(rank, result, width, now)
         if is_explained:
-            yield INDENT + click.style(_why(result.best, found.weights), dim=True)
+            yield INDENT + click.style(_why(result.best), dim=True)
         yield ""
 
 
@@ -61,6 +60,8 @@ def speaker(stored: Stored) -> str:
         return _tool(one_line(part.tool or ""))
     if part.kind is Kind.PROMPT and (link.is_sidechain or link.places[0].agent or part.role is not Role.USER):
         return "task"
+    if part.kind is Kind.TEXT:
+        return app_of_entrypoint(link.context.entrypoint).name
     return _SPEAKERS.get(part.kind, part.kind.value)
 
 
@@ -147,12 +148,14 @@ def _coloured(name: str, shown: Shown) -> str:
     return click.style(name, fg="red" if shown.stored.part.is_error else "cyan")
 
 
-def _why(shown: Shown, weights: Recipe) -> str:
+def _why(shown: Shown) -> str:
     """Say what a result's score is made of."""
     hit, ranked = shown.ranked.hit, shown.ranked
-    own = f"{hit.score:.3f} of the highest possible x {ranked.weight:.2f} as {hit.kind.value}"
-    if weights.coverage_power:
-        own += f" x {hit.coverage:.0%} covered ^ {weights.coverage_power}"
+    word_power, coverage_power = ranked.powers
+    raised = "" if word_power == 1 else f" ^ {word_power}"
+    own = f"{hit.score:.3f} of the highest possible{raised} x {ranked.weight:.2f} as {hit.kind.value}"
+    if coverage_power:
+        own += f" x {hit.coverage:.0%} covered ^ {coverage_power}"
     if ranked.meaning is not None:
         words = f"words {ranked.words:.3f} ({own})" if ranked.words else "no words"
         own = f"{words} and meaning {ranked.meaning:.3f}"

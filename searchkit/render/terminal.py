@@ -8,6 +8,7 @@ import click
 from searchkit.render.health import retention
 from searchkit.render.lines import cut
 from searchkit.search.types import Status
+from searchkit.sources.apps import APPS, DEFAULT
 from searchkit.text.format import count, last_part, lasting, minute, money, size
 from searchkit.text.sanitize import one_line
 from searchkit.types import Cost, Session
@@ -87,6 +88,9 @@ def summary(done: "Summary", seconds: float) -> Iterator[str]:
         yield from _outdated(done)
         return
     yield (f"Read {count(done.files, 'file')}, {size(done.bytes)}, {count(done.records, 'record')} in {seconds:.1f} s.")
+    if set(done.apps) - {DEFAULT}:
+        by_app = (f"{APPS[app].title} {count(files, 'file')}" for app, files in done.apps.items())
+        yield f"By program: {', '.join(by_app)}."
     if done.embedded:
         yield f"Embedded {count(done.embedded, 'part')}, to be found by meaning, too."
     if done.gone:

@@ -1,25 +1,26 @@
 """Asks the channels, ranks what they find, and gathers what is shown of it."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
-from searchkit.backends.base import Backend, Found, Order, Step, Stored
+from msgspec.structs import replace
+
+from searchkit.backends.base import Backend, Found, Hit, Order, Step, Stored
 from searchkit.conversation import turns as window
-from searchkit.query import own_output
 from searchkit.query.types import Condition, Group, Query
 from searchkit.search import ranking, rerank, semantic, snippets
 from searchkit.search.types import Answer, Ranked, Result, SearchOptions, Shown
 from searchkit.search.weights import RECIPE, Recipe
+from searchkit.sources import own_output
 from searchkit.types import Kind
 
 if TYPE_CHECKING:
     from searchkit.backends.base import Values
     from searchkit.embed.base import Judge
 
-# Where the candidates lie in fewer sessions than are wanted, so many times more are looked at, twice at most.
-MORE_CANDIDATES = 5
-MOST_TRIES = 3
+# Where the candidates lie in fewer sessions than are wanted, so many times as many are looked at, and again.
+MORE_CANDIDATES = (5, 25)
 # Of a session that is shown once.
 PASSAGES = 3
 # Passages of a session that are shown beside its best one say at least this share of what that one says.
@@ -41,25 +42,19 @@ def retrieve(
         reach = backend.words.reach()
         return Answer(query=query, results=(), total=0, parts=reach.searchable, pending=reach.pending)
     asked, query = query, own_output.without(query)
-    candidates = max(recipe.candidates, limit)
-    for _ in range(MOST_TRIES):
-        found = backend.words.search(query, candidates, order) if are_words_asked else Found(hits=(), total=0)
-        ranked = (ranking.rank if order is Order.RELEVANCE else ranking.as_found)(found.hits, query, recipe)
-        if question is not None and order is Order.RELEVANCE:
-            ranked = semantic.ranked(backend, query, question, ranked, limit, are_words_asked, recipe)
-        groups = _grouped(ranked, limit, is_grouped)
-        if len(groups) >= limit or len(found.hits) >= found.total or found.unseen:
-            break
-        candidates *= MORE_CANDIDATES
-    if judge is not None and order is Order.RELEVANCE and query.wanted:
-        groups = _grouped(_reranked(backend, query, ranked, judge), limit, is_grouped)
+    query = replace(query, sessions=ranking.sessions_of_project(backend, query))
+    pool = _Pool(backend, query, order, question, are_words_asked, recipe, judge)
+    found, ranked = pool.first()
+    groups = _grouped(ranked, limit, is_grouped)
+    if len(groups) < limit:
+        groups += _further(pool, found, ranked, limit - len(groups), is_grouped)
     groups = [_worth_showing(group) for group in groups]
     results = _results(backend, query, groups, options.thread)
     reach = backend.words.reach()
     return Answer(
         query=asked,
         results=results,
-        total=found.total or len(ranked),
+        total=(found.total if found.matches is None else found.matches) or len(ranked),
         embedded=0 if question is None else backend.vectors.reach().searchable,
         parts=reach.searchable,
         pending=reach.pending,
@@ -71,6 +66,76 @@ def retrieve(
         seconds=time.perf_counter() - started,
         weights=recipe,
     )
+
+
+class _Pool:
+    """The candidates of a question: a fixed number of them is ranked, and then cut.
+
+    So what comes first never depends on how many results are wanted. Where these are too few, what follows is ranked
+    apart and comes behind.
+    """
+
+    def __init__(
+        self,
+        backend: Backend,
+        query: Query,
+        order: Order,
+        question: "Values | None",
+        are_words_asked: bool,
+        recipe: Recipe,
+        judge: "Judge | None",
+    ) -> None:
+        """Take a question and how it is to be answered."""
+        self._backend = backend
+        self._query = query
+        self._order = order
+        self._question = question if order is Order.RELEVANCE else None
+        self._are_words_asked = are_words_asked
+        self._recipe = recipe
+        self._judge = judge if order is Order.RELEVANCE and query.wanted else None
+
+    def first(self) -> tuple[Found, list[Ranked]]:
+        """Return what the words found, and the ranking of what either channel found."""
+        found = self._words(self._recipe.candidates) if self._are_words_asked else Found(hits=(), total=0)
+        ranked = self._ranked(found.hits)
+        if self._question is not None:
+            ranked = semantic.ranked(
+                self._backend, self._query, self._question, ranked, self._are_words_asked, self._recipe
+            )
+        ranked = self._arranged(ranked)
+        return found, ranked if self._judge is None else _reranked(self._backend, self._query, ranked, self._judge)
+
+    def further(self, times: int, known: Collection[int]) -> list[Ranked]:
+        """Rank by words what is not known among so many times as many candidates."""
+        hits = self._words(times * self._recipe.candidates).hits
+        return self._arranged(self._ranked([hit for hit in hits if hit.key not in known]))
+
+    def _words(self, most: int) -> Found:
+        return self._backend.words.search(self._query, most, self._order)
+
+    def _ranked(self, hits: Sequence[Hit]) -> list[Ranked]:
+        rank = ranking.rank if self._order is Order.RELEVANCE else ranking.as_found
+        return rank(hits, self._query, self._recipe, self._question is None)
+
+    def _arranged(self, ranked: Sequence[Ranked]) -> list[Ranked]:
+        if self._order is not Order.RELEVANCE:
+            return ranking.without_side_records(ranked)
+        return ranking.arranged(self._backend, ranked, self._recipe)
+
+
+def _further(pool: _Pool, found: Found, ranked: Sequence[Ranked], wanted: int, is_grouped: bool) -> list[list[Ranked]]:
+    """Return what comes behind the pool; a session that is in it has all its passages from there."""
+    known = {one.hit.key for one in ranked} | {hit.key for hit in found.hits}
+    sessions = {one.hit.session for one in ranked if one.hit.session} if is_grouped else set()
+    groups: list[list[Ranked]] = []
+    for times in MORE_CANDIDATES:
+        if len(groups) >= wanted or len(found.hits) >= found.total or found.unseen:
+            break
+        more = pool.further(times, known)
+        groups += _grouped([one for one in more if one.hit.session not in sessions], wanted - len(groups), is_grouped)
+        known |= {one.hit.key for one in more}
+        sessions |= {one.hit.session for one in more if one.hit.session} if is_grouped else set()
+    return groups
 
 
 def _grouped(ranked: Sequence[Ranked], limit: int, is_grouped: bool) -> list[list[Ranked]]:

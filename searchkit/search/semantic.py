@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from searchkit.backends.base import Backend, Hit, Near, Vector
-from searchkit.query import own_output
 from searchkit.query.types import Match, Query
-from searchkit.search.fuse import Meant, fuse
+from searchkit.search.ranking import Meant, as_found, fuse
 from searchkit.search.replies import replies
 from searchkit.search.types import Ranked
 from searchkit.search.weights import RECIPE, Recipe
+from searchkit.sources import own_output
 from searchkit.text.language import is_in_english, word_count
 from searchkit.types import Kind
 
@@ -27,19 +27,23 @@ def ranked(
     query: Query,
     question: "Values",
     words: Sequence[Ranked],
-    limit: int,
     are_words_asked: bool = True,
     recipe: Recipe = RECIPE,
 ) -> list[Ranked]:
-    """Rank what holds the words of a question together with what is near to its meaning."""
+    """Rank what holds the words of a question together with what is near to its meaning.
+
+    How many candidates are looked at never depends on how many results are wanted.
+    """
     least = recipe.least_meant
     if are_words_asked:
         least = _least_beside(query, recipe) if words else recipe.least_cosine
     near = []
     # What must hold certain words is only ranked by its meaning.
     if not (are_words_asked and means_words(query)):
-        most = max(recipe.candidates if words else recipe.candidates_alone, limit)
+        most = recipe.candidates if words else recipe.candidates_alone
         near = [one for one in backend.vectors.nearest(question, query.condition, most) if one.cosine >= least]
+    if words and near and recipe.are_words_filled:
+        words = [*words, *_filled(backend, query, words, near, recipe)]
     known = {one.key: Meant(cosine=one.cosine, feature=one.feature) for one in near}
     said = replies(backend, words, recipe) if _can_be_replied_to(query, recipe) else []
     candidates = [*(one.hit for one in words), *said]
@@ -64,6 +68,16 @@ def ranked(
         if key in near_by and prompt in near_by
     }
     return fuse(words, others, inherited | near_by | answering, query, recipe)
+
+
+def _filled(
+    backend: Backend, query: Query, words: Sequence[Ranked], near: Sequence[Near], recipe: Recipe
+) -> list[Ranked]:
+    """Score the words of what only meaning found; it is among the candidates whatever they are worth."""
+    known = {one.hit.key for one in words}
+    return as_found(
+        backend.words.scored(query, [one.key for one in near if one.key not in known]), query, recipe, False
+    )
 
 
 def means_words(query: Query) -> bool:

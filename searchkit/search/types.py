@@ -51,7 +51,7 @@ class Ranked(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """A hit with its place in the ranking: what its kind weighs, its own score, and the final one, with support.
 
     Where meaning was asked for, too, the own score is made of what words and meaning gave. Where a model
-    reranked, the final one is made with its verdict.
+    reranked, the final one is made with its verdict. A narration says what is done next, and concludes nothing.
     """
 
     hit: Hit
@@ -61,6 +61,9 @@ class Ranked(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     words: float | None = None
     meaning: float | None = None
     judged: float | None = None
+    is_narration: bool = False
+    # What the score of the words and their coverage were raised to.
+    powers: tuple[float, float] = (1.0, 1.0)
 
 
 class Passage(msgspec.Struct, frozen=True, kw_only=True):
@@ -158,8 +161,9 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
 class Answer(msgspec.Struct, frozen=True, kw_only=True):
     """What a search found, or why it found nothing.
 
-    `total` counts the parts that hold what was asked for, in any word; where none does, those that are near in
-    meaning. So it is what facets count, and does not depend on how many results are wanted.
+    `total` counts the parts that hold what was asked for: one of two words, and of more at least half, rare words
+    counting more, or any where none holds half; where none holds any, those that are near in meaning. So it is what
+    facets count, and does not depend on how many results are wanted.
     `hidden` counts what only the filters kept away, `unseen` what a pattern was not tried on, `pending`
     the parts that are not searchable yet.
     `missing` are the words that nothing holds, and `suggestions` words like them; `respelled` says which of those

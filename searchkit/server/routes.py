@@ -152,7 +152,8 @@ def facets(engine: Engine, given: Facets, id: str) -> searches.Facets:
     names = _names(given.facets)
     if not names:
         raise UsageError("there is nothing to count by", "give facets=project,tool,kind,month")
-    return searches.facets(engine.search(_question(given), 1, thread=0, facets=names, mode=Mode.KEYWORD))
+    # Like the results beside it: where meaning answers, no other spelling is tried.
+    return searches.facets(engine.search(_question(given), 1, thread=0, facets=names))
 
 
 def stats(engine: Engine, given: Stats, id: str) -> listings.Stats:

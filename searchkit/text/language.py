@@ -213,6 +213,8 @@ _SCRIPT_OF = bytes(
 
 # In a question of three words one of these is as likely an English word, or the name of something.
 _AMBIGUOUS = re.compile(r"\b(?:ai|car|comment|des|est|fait|ma|pas|plus|pour|sans|son|sur|tout|tu)\b")
+# Where one of these stands, a question is in English, though it may hold a word that is a small one elsewhere.
+_ENGLISH = re.compile(r"\b(?:and|the|for|with|from|what|why|how|when|which|where|did|does|this|that|our|not|by|its)\b")
 # Where nothing speaks for another language, these speak for French: `l'import`, `périmé`, a word that others hardly
 # have, or two that they have, too.
 _FRENCH = re.compile(
@@ -243,6 +245,8 @@ def word_count(question: str) -> int:
 
 def _tongue(question: str) -> Language | None:
     question = question.lower()
+    if question.isascii() and _ENGLISH.search(question):
+        return Language.ENGLISH
     told = language_of(_AMBIGUOUS.sub(" ", question) if question.isascii() else question)
     if told is None and (_FRENCH.search(question) or len(set(_PARTLY_FRENCH.findall(question))) >= _LEAST_PARTLY):
         return Language.FRENCH

@@ -16,6 +16,8 @@ STOP_WORDS = frozenset(
     some such t than that the their theirs them themselves then there these they this those through to too under until
     up us ve very was wasn we were weren what when where which while who whom why will with won would wouldn you your
     yours yourself yourselves
+    although arent cant couldnt didnt doesnt dont hadnt hasnt havent however isnt shouldnt though wasnt werent whereas
+    whether wont wouldnt
     au aux avec ce ces cette dans de des du elle en est et il ils je la le les leur lui ma mais mes mon ne nous on ou
     par pas pour qu que quel quelle qui sa se ses son sont sur ta te tes ton tu un une vous
     怎么 么样 怎样 为什 什么 为啥 为何 如何 咋办 哪个 哪些 哪里 多少 那个 这个 那些 这些 当时 上次 之前 以前

@@ -23,8 +23,8 @@ from searchkit.query.parse import understand
 from searchkit.query.types import Filter, Group, Mode, Query, narrowed
 from searchkit.render.wire.base import Time, Wire
 from searchkit.render.wire.sessions import Cost, cost
-from searchkit.sources.claude.images import pictures as read_pictures
-from searchkit.sources.claude.images import records_with_pictures
+from searchkit.sources import registry
+from searchkit.sources.base import Adapter
 from searchkit.text.format import stamp
 from searchkit.text.sanitize import one_line
 from searchkit.web.endpoints import Endpoint, Number, Parameters, Unread, Words
@@ -168,6 +168,7 @@ class Reading(Wire, frozen=True, kw_only=True):
     title: str | None
     project: str | None
     branch: str | None
+    agent_app: str | None
     ended: Time
     is_gone: bool | None
     resume: str | None
@@ -271,7 +272,7 @@ def pictures(engine: Engine, given: Parameters, id: str) -> Pictures | Unread:
     files = [place.file for link in links.values() for place in link.places]
 
     def read() -> Pictures:
-        found = next((several for file in files if (several := read_pictures(file, id))), [])
+        found = next((several for file in files if (several := _adapter(file).pictures(file, id))), ())
         return Pictures(pictures=[Picture(type=one.type, data=one.data) for one in found])
 
     return Unread(subject=_where(files), read=read) if files else read()
@@ -369,7 +370,12 @@ def _where(files: Sequence[str]) -> str:
 
 def _counted(files: Iterable[str]) -> Mapping[str, int]:
     """Count the pictures of the records of transcripts."""
-    return {uuid: count for file in files for uuid, count in records_with_pictures(file).items()}
+    return {uuid: count for file in files for uuid, count in _adapter(file).records_with_pictures(file).items()}
+
+
+def _adapter(file: str) -> Adapter:
+    """Return what reads the transcripts of the program that wrote a file."""
+    return registry.adapter(registry.app_of_file(file).name)
 
 
 def _pictures(counts: Mapping[str, int], uuids: Iterable[str]) -> list[RecordPictures]:
@@ -389,6 +395,7 @@ def _page(found: pages.Reading, as_of: str, begin: int, here: int) -> Reading:
         title=session.title if session else None,
         project=session.project if session else None,
         branch=session.branch if session else None,
+        agent_app=session.app if session else None,
         ended=stamp(session.ended) if session else None,
         is_gone=session.is_gone if session else None,
         resume=resume.command(session) if session else None,

@@ -15,6 +15,7 @@ from searchkit.conversation.types import Break, Entry, Folded, Inside, Said
 from searchkit.query.types import Query
 from searchkit.render import document, messages
 from searchkit.render.wire.base import Agent, Time, Wire, agent
+from searchkit.sources.tools import starts_agent
 from searchkit.text.format import stamp
 from searchkit.types import Kind
 
@@ -73,6 +74,7 @@ class Row(Wire, frozen=True, kw_only=True):
     kind: Annotated[str, Meta(description="A kind of part, or steps (folded), or break.")]
     role: str | UnsetType = UNSET
     tool: str | UnsetType | None = UNSET
+    starts_agent: Annotated[bool | UnsetType, Meta(description="Whether the tool starts agents.")] = UNSET
     call: str | UnsetType | None = UNSET
     is_error: bool | UnsetType = UNSET
     timestamp: Time | UnsetType = UNSET
@@ -135,6 +137,7 @@ def _said(backend: Backend, said: Said, around: Around) -> Row:
         kind=part.kind.value,
         role=part.role.value,
         tool=part.tool,
+        starts_agent=starts_agent(part.tool),
         call=part.call,
         is_error=part.is_error,
         timestamp=stamp(stored.link.time),

@@ -166,6 +166,10 @@ def conversations(backend: Backend) -> list[str]:
         begun = backend.catalog.prompts(backend.catalog.keys(one))
         said = [step.id for step in backend.catalog.stored([*begun.values()]) if step]
         lines.append(f"what the turns of {one} begin with: {said}")
+        ended = backend.catalog.conclusions(backend.catalog.keys(one))
+        lengths = [(conclusion.length, conclusion.other_length) for conclusion in ended.values()]
+        said = [step.id for step in backend.catalog.stored([conclusion.key for conclusion in ended.values()]) if step]
+        lines.append(f"what the turns of {one} end with: {said} {lengths}")
     for session in sessions:
         for agent in (None, *backend.catalog.agents(session)):
             several = backend.catalog.members(session, agent)

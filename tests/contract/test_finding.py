@@ -34,6 +34,7 @@ def filled(backend: Backend) -> Backend:
     of_a = [fact("project", "/src/shop"), fact("custom-title", "The amber room")]
     of_a += [fact("agent-type", "Explore", agent="x77")]
     of_b = [fact("project", "/src/app", session=B), fact("ai-title", "Stones", session=B)]
+    of_b += [fact("app", "codex", session=B)]
     spoken = [
         record(30, 2, "le zinc est dans la mine avec amber", session=C, context=MAIN),
         record(31, 3, "the amber is under the delta", kind=Kind.TEXT, session=C),
@@ -79,6 +80,7 @@ FILTERS: list[Filter | Period] = [
     wants("kind", "todo", "summary"), wants("role", "user"), wants("role", "assistant"), wants("model", "opus"),
     wants("file", "engine.py"), wants("title", "AMBER"), wants("title", "stones"), wants("is", "error"),
     wants("is", "sidechain"), wants("is", "summary"), wants("is", "error", "summary"),
+    wants("agent-app", "codex"), wants("agent-app", "claude"),
     wants("language", "en"), wants("language", "FR"), wants("language", "en", "fr"), wants("language", "de"),
 ]  # fmt: skip
 PERIODS: list[Filter | Period] = [
@@ -158,6 +160,7 @@ def test_same_order_in_time(pair: Sequence[Backend]) -> None:
         "role",
         "language",
         "agent",
+        "agent-app",
         "is",
         "month",
         "day",

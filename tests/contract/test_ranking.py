@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from searchkit import Engine
-from searchkit.backends.base import Backend, Found, Hit, Near, Order, Step, Stored, Vector
+from searchkit.backends.base import Backend, Conclusion, Found, Hit, Near, Order, Step, Stored, Vector
 from searchkit.embed.fake import FakeEmbedder
 from searchkit.query.types import Query
 from tests.reference.catalog import hashed
@@ -96,6 +96,11 @@ class HiddenCatalog(Rest):
         found = self.by_key(self.other.prompts(self.hidden.seen(keys)))
         return {key: self.hidden.hide(prompt) for key, prompt in found.items()}
 
+    def conclusions(self, keys: Sequence[int], /) -> dict[int, Conclusion]:
+        """Return the last texts of the turns of parts."""
+        found = self.by_key(self.other.conclusions(self.hidden.seen(keys)))
+        return {key: msgspec.structs.replace(one, key=self.hidden.hide(one.key)) for key, one in found.items()}
+
     def calls(self, keys: Sequence[int], /) -> dict[int, int]:
         """Return the calls of results."""
         return {
@@ -111,6 +116,10 @@ class HiddenWords(Rest):
         found: Found = self.other.search(query, limit, order)
         hits: list[Hit] = [self.hidden.moved(hit) for hit in found.hits]
         return msgspec.structs.replace(found, hits=hits)
+
+    def scored(self, query: Query, keys: Sequence[int], /) -> list[Hit]:
+        """Score parts for the words of a query."""
+        return [self.hidden.moved(hit) for hit in self.other.scored(query, self.hidden.seen(keys))]
 
 
 class HiddenVectors(Rest):

@@ -35,7 +35,7 @@ def filled(backend: Backend) -> Backend:
     of_a += [fact("agent-type", "Explore", agent="x77"), fact("ai-title", "Before"), fact("custom-title", "Straße")]
     of_b = [fact("project", "/src/app", session=B), fact("project", "/src/lib", 5, session=B)]
     of_b += [fact("model", "opus-4", session=B), fact("tracked", "/src/app/tracked.txt", session=B)]
-    of_b += [fact("ai-title", "The weather", session=B)]
+    of_b += [fact("ai-title", "The weather", session=B), fact("app", "codex", session=B)]
     touched = [Touch(path="/src/shop/engine.py", action="edit")]
     call = record(2, 2, "ls", kind=Kind.TOOL_CALL, tool="mcp__github__search", call="t1", touches=touched)
     failed = record(3, 3, "no such file", kind=Kind.TOOL_RESULT, tool="Bash", call="t2", is_error=True)
@@ -64,6 +64,9 @@ FOUND = [
     (wants("agent", "x7"), [A]),
     (wants("agent", "explore"), [A]),
     (wants("agent", "plore"), []),
+    (wants("agent-app", "Codex"), [B]),
+    (wants("agent-app", "claude"), [A, C]),
+    (wants("agent-app", "cod"), []),
     (wants("branch", "main"), [A]),
     (wants("branch", "older"), [A]),
     (wants("tool", "bash"), [A]),
@@ -157,6 +160,7 @@ VALUES = {
     "project": ["/src/app", "/src/lib", "/src/shop"],
     "session": [A, B, C],
     "agent": ["Explore", "x77"],
+    "agent-app": ["claude", "codex"],
     "branch": ["main", "older"],
     "tool": ["mcp__github__search", "Bash"],
     "kind": ["prompt", "tool_call", "plan", "summary", "tool_result"],

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import NamedTuple
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -11,26 +12,43 @@ from hypothesis import strategies as st
 
 from searchkit.backends.base import Backend
 from searchkit.sources import jsonl
+from searchkit.sources.apps import APPS
 from searchkit.sources.base import Source
-from searchkit.sources.claude import ClaudeSource
+from searchkit.sources.registry import open_source
 from searchkit.types import Behind
 from tests.contract.small import batch, contents
 from tests.reference import ReferenceBackend
 from tests.reference.fingerprint import digest
+from tests.rollout import CodexHome
 from tests.transcript import Home, tool_id
 
 SESSION = "11111111-1111-4111-8111-111111111111"
 FORK = "22222222-2222-4222-8222-222222222222"
 
 
-@pytest.fixture
-def home(tmp_path: Path) -> Home:
+class Furnished(NamedTuple):
+    """A root of a program with files of every kind: a session, a fork, and where a file may be moved to."""
+
+    app: str
+    root: Path
+    session: Path
+    fork: Path
+    moved: Path
+
+    @property
+    def source(self) -> Source:
+        """Open it."""
+        return open_source(self.app, [self.root])
+
+
+@pytest.fixture(params=["claude", "codex"])
+def home(request: pytest.FixtureRequest, tmp_path: Path) -> Furnished:
     """A root with a session, its agents, a fork, and files of every kind beside them."""
-    return furnished(tmp_path / "claude")
+    return FURNISHED[request.param](tmp_path / "root")
 
 
-def furnished(root: Path) -> Home:
-    """Write the root that the tests read."""
+def of_claude(root: Path) -> Furnished:
+    """Write a root of Claude Code."""
     home = Home(root)
     _session(home)
     _agents(home)
@@ -43,21 +61,66 @@ def furnished(root: Path) -> Home:
     home.plan("faster", "# Make it faster")
     home.memory("queries", "joins are slow here")
     home.index([{"sessionId": SESSION, "summary": "Slow queries", "firstPrompt": "find the slow query"}])
-    return home
+    moved = home.project("/home/mira/src/other") / f"{FORK}.jsonl"
+    return Furnished("claude", root, home.project() / f"{SESSION}.jsonl", home.project() / f"{FORK}.jsonl", moved)
 
 
-def test_what_was_read_is_not_new(home: Home) -> None:
+def of_codex(root: Path) -> Furnished:
+    """Write a root of Codex."""
+    home = CodexHome(root)
+    session = home.rollout(SESSION)
+    session.wrapped("<environment_context>\n<cwd>/src</cwd>\n</environment_context>")
+    session.turn("t1")
+    session.prompt("find the slow query")
+    session.thinking("")
+    session.thinking("it may be the join")
+    for line in _calls():
+        call = session.call("shell", {"command": ["bash", "-lc", line]})
+        if line != "sleep":
+            session.result(call, f"Exit code: 0\nWall time: 1 seconds\nOutput:\n{line}: done")
+        session.usage(len(line) * 100, 50, 10, 40)
+    session.raw(b'{"type": "response_item", "torn\n\n')
+    for _ in range(3):
+        session.text("still looking")
+    session.line("compacted", {"message": "What happened so far: joins.", "replacement_history": []})
+    session.turn("t2", model="gpt-5.1-codex")
+    session.prompt("and the index?")
+    spawned = session.call("spawn_agent", {"message": "look for joins"})
+    session.result(spawned, '{"agent_id": "33333333-3333-4333-8333-333333333333"}')
+    session.text("the join needs an index: ä€😀")
+    agent = home.rollout("33333333-3333-4333-8333-333333333333", day=2, parent_thread_id=SESSION)
+    agent.turn("t3")
+    agent.prompt("look for joins")
+    agent.text("found three")
+    fork = home.rollout(FORK, day=3, forked_from_id=SESSION)
+    fork.raw(b"".join(session.path.read_bytes().splitlines(keepends=True)[:9]))
+    fork.turn("t4")
+    fork.prompt("try it without the join")
+    home.history(SESSION, "find the slow query")
+    home.history("44444444-4444-4444-8444-444444444444", "typed long ago")
+    return Furnished("codex", root, session.path, fork.path, root / "archived_sessions" / fork.path.name)
+
+
+FURNISHED = {"claude": of_claude, "codex": of_codex}
+
+
+def test_every_source_is_tried() -> None:
+    """No program is left out above."""
+    assert set(APPS) == set(FURNISHED)
+
+
+def test_what_was_read_is_not_new(home: Furnished) -> None:
     """Given the checkpoints of everything, a source has nothing to tell."""
-    source = ClaudeSource([home.root])
+    source = home.source
     backend = read(source, ReferenceBackend())
 
     assert [] == list(source.changes(backend.catalog.checkpoints()))
     assert Behind(files=0, bytes=0) == source.behind(backend.catalog.checkpoints())
 
 
-def test_behind_is_what_there_is_to_read(home: Home) -> None:
+def test_behind_is_what_there_is_to_read(home: Furnished) -> None:
     """A source says beforehand how many files have something new, and how much."""
-    source = ClaudeSource([home.root])
+    source = home.source
 
     behind = source.behind({})
 
@@ -66,9 +129,9 @@ def test_behind_is_what_there_is_to_read(home: Home) -> None:
 
 
 @pytest.mark.parametrize("piece_bytes", [1, 700, 5_000])
-def test_pieces_add_up(home: Home, monkeypatch: pytest.MonkeyPatch, piece_bytes: int) -> None:
+def test_pieces_add_up(home: Furnished, monkeypatch: pytest.MonkeyPatch, piece_bytes: int) -> None:
     """However large the pieces are in which files are read, the same is told."""
-    source = ClaudeSource([home.root])
+    source = home.source
     whole = read(source, ReferenceBackend())
 
     monkeypatch.setattr(jsonl, "PIECE_BYTES", piece_bytes)
@@ -78,23 +141,23 @@ def test_pieces_add_up(home: Home, monkeypatch: pytest.MonkeyPatch, piece_bytes:
     assert digest(whole) == digest(pieces)
 
 
-def test_reading_goes_on_after_any_change(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_reading_goes_on_after_any_change(home: Furnished, monkeypatch: pytest.MonkeyPatch) -> None:
     """Interrupted after any change, reading goes on from there and ends the same."""
-    monkeypatch.setattr(jsonl, "PIECE_BYTES", 1_500)
-    source = ClaudeSource([home.root])
+    monkeypatch.setattr(jsonl, "PIECE_BYTES", 1_500 if home.app == "claude" else 600)
+    source = home.source
     whole = read(source, ReferenceBackend())
     total = len(list(source.changes({})))
 
     ends = {digest(read(source, read(source, ReferenceBackend(), number))) for number in range(total)}
 
-    assert total > 20
+    assert total > 15
     assert {digest(whole)} == ends
 
 
-def test_two_changes_at_a_time_end_the_same(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_two_changes_at_a_time_end_the_same(home: Furnished, monkeypatch: pytest.MonkeyPatch) -> None:
     """Interrupted again and again, reading still comes to its end."""
     monkeypatch.setattr(jsonl, "PIECE_BYTES", 1_500)
-    source = ClaudeSource([home.root])
+    source = home.source
     whole = read(source, ReferenceBackend())
 
     backend: Backend = ReferenceBackend()
@@ -107,14 +170,15 @@ def test_two_changes_at_a_time_end_the_same(home: Home, monkeypatch: pytest.Monk
 
 
 @settings(max_examples=25, deadline=None, derandomize=True, database=None, suppress_health_check=[HealthCheck.too_slow])
+@pytest.mark.parametrize("app", FURNISHED)
 @given(cuts=st.lists(st.floats(0, 1), max_size=6))
-def test_reading_while_it_is_written_ends_the_same(cuts: list[float]) -> None:
+def test_reading_while_it_is_written_ends_the_same(app: str, cuts: list[float]) -> None:
     """A transcript that is read whenever some bytes of it have come, half a line or many, tells the same."""
     with TemporaryDirectory() as directory:
-        home = furnished(Path(directory) / "claude")
-        path = home.project() / f"{SESSION}.jsonl"
+        home = FURNISHED[app](Path(directory) / "root")
+        path = home.session
         content = path.read_bytes()
-        source = ClaudeSource([home.root])
+        source = home.source
         whole = read(source, ReferenceBackend())
 
         backend: Backend = ReferenceBackend()
@@ -129,11 +193,11 @@ def test_reading_while_it_is_written_ends_the_same(cuts: list[float]) -> None:
         assert contents(whole) == contents(backend)
 
 
-def test_file_that_went_is_told_of(home: Home) -> None:
+def test_file_that_went_is_told_of(home: Furnished) -> None:
     """A file that is no longer there is told of as gone."""
-    source = ClaudeSource([home.root])
+    source = home.source
     backend = read(source, ReferenceBackend())
-    path = home.project() / f"{FORK}.jsonl"
+    path = home.fork
 
     path.unlink()
 
@@ -142,12 +206,11 @@ def test_file_that_went_is_told_of(home: Home) -> None:
     ]
 
 
-def test_file_that_moved_is_told_of(home: Home) -> None:
+def test_file_that_moved_is_told_of(home: Furnished) -> None:
     """A file that was moved is told of as moved, and is not read again."""
-    source = ClaudeSource([home.root])
+    source = home.source
     backend = read(source, ReferenceBackend())
-    path = home.project() / f"{FORK}.jsonl"
-    moved = home.project("/home/mira/src/other") / path.name
+    path, moved = home.fork, home.moved
     moved.parent.mkdir()
 
     path.rename(moved)

@@ -10,7 +10,7 @@ from jsonschema import Draft202012Validator
 
 from searchkit import __version__
 from searchkit.mcp.tools.registry import TOOLS
-from searchkit.query import own_output
+from searchkit.sources import own_output
 
 ROOT = Path(__file__).resolve().parents[2]
 PLUGIN = ROOT / "searchkit" / "plugin"

@@ -8,7 +8,7 @@ import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from searchkit.backends.base import READ_BY, Batch, Entry, Node, Step, Stored
+from searchkit.backends.base import Batch, Conclusion, Entry, Node, Step, Stored
 from searchkit.backends.prices import LIST, Price
 from searchkit.query.types import Condition
 from searchkit.types import (
@@ -56,7 +56,7 @@ class ReferenceCatalog:
 
     def revise(self, reading: Reading, /) -> None:
         """Correct nothing: what is here was read by this version."""
-        self.remember(READ_BY, reading.version)
+        self.remember(reading.key, reading.version)
 
     def checkpoints(self) -> Mapping[str, bytes]:
         """Return the checkpoint of every file that was read."""
@@ -129,6 +129,25 @@ class ReferenceCatalog:
         held, records = self._every_node(), {key: stored.link.uuid for key, stored in self.keyed()}
         begun = {key: nodes.prompt(held, records[key]) for key in keys}
         return {key: prompt for key, prompt in begun.items() if prompt is not None}
+
+    def projects(self) -> dict[str, frozenset[int]]:
+        """Return the sessions of each project, as hits name them."""
+        several: dict[str, set[int]] = {}
+        for session in self.sessions(Condition()):
+            if session.project:
+                several.setdefault(session.project, set()).add(hash(session.id))
+        return {project: frozenset(sessions) for project, sessions in several.items()}
+
+    def conclusions(self, keys: Sequence[int], /) -> dict[int, Conclusion]:
+        """Return the last text of the turn that each of these parts is in; a part without one is left out."""
+        held, parts = self._every_node(), dict(self.keyed())
+        last = {key: nodes.conclusion(held, parts[key].link.uuid) for key in keys}
+        length = {key: len(stored.part.text.encode()) for key, stored in parts.items()}
+        return {
+            key: Conclusion(key=text, length=length[text], other_length=length[key])
+            for key, text in last.items()
+            if text is not None
+        }
 
     def record(self, uuid: str, /) -> int | None:
         """Return the key of a record, or None where there is none."""

@@ -75,9 +75,9 @@ def _counted_as(name: str, stored: Stored, held: Held) -> Iterator[str]:
         yield from _values(name, stored, held)
     elif home.session and name == "title":
         yield from filter(None, [telling.session(held, home.session, held.spans[home.session]).title])
-    elif home.session:
+    elif home.session or BY_NAME[name].absent:
         facts = [fact for fact in held.facts if fact.session == home.session]
-        yield from filter(None, [telling.latest(facts, BY_NAME[name].fact)])
+        yield from filter(None, [telling.latest(facts, BY_NAME[name].fact) or BY_NAME[name].absent])
 
 
 def _values(name: str, stored: Stored, held: Held) -> Iterator[str]:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 import msgspec
 
 from searchkit.backends.base import FAR_LINES, Node, Step, Stored
-from searchkit.types import Kind
+from searchkit.types import Kind, Role
 from tests.reference.held import Sighting, Sightings, link, ranked
 
 Nodes = Mapping[str, Node]
@@ -93,6 +93,12 @@ def prompt(held: Nodes, uuid: str) -> int | None:
     """Return what was typed that the turn of a record begins with."""
     said = (step for node in _turn(held, held[uuid]) if node.is_link and node.line >= 0 for step in node.steps)
     return next((step.key for step in said if step.is_typed), None)
+
+
+def conclusion(held: Nodes, uuid: str) -> int | None:
+    """Return the last text of the turn of a record."""
+    said = [step for node in _turn(held, held[uuid]) if node.is_link for step in node.steps]
+    return next((s.key for s in reversed(said) if s.kind is Kind.TEXT and s.role is Role.ASSISTANT), None)
 
 
 def _turn(held: Nodes, here: Node) -> list[Node]:

@@ -8,6 +8,7 @@ from searchkit.backends.titles import MOST_TYPED, title_from
 from searchkit.query.filter_matching import is_met, is_time_met
 from searchkit.query.filters import BY_NAME
 from searchkit.query.types import Condition
+from searchkit.sources.apps import DEFAULT
 from searchkit.types import Fact, Kind, Session
 from tests.reference.census import Held, Span, is_gone
 from tests.reference.held import File, Holding
@@ -39,6 +40,7 @@ def session(held: Held, name: str, span: Span) -> Session:
         prompts=sum(item.part.kind is Kind.PROMPT and item.repeats is None for item in own),
         agents=len({file.origin.agent for file in files if file.origin.kind == "agent" and file.origin.agent}),
         is_gone=is_gone(held, name),
+        app=latest(told, "app") or DEFAULT,
     )
 
 
@@ -66,7 +68,8 @@ def _is_meant(held: Held, condition: Condition, name: str, span: Span) -> bool:
 def values_of(held: Held, asked: str, name: str | None) -> Iterator[str]:
     """Yield what a session has of what a filter asks for; None is where there is no session."""
     facts = TITLES if asked == "title" else (BY_NAME[asked].fact,)
-    yield from (fact.value for fact in held.facts if fact.session == name and fact.name in facts)
+    told = [fact.value for fact in held.facts if fact.session == name and fact.name in facts]
+    yield from told or filter(None, [BY_NAME[asked].absent])
     if asked in ("session", "title"):
         if name is not None:
             yield from filter(None, [name if asked == "session" else session(held, name, held.spans[name]).title])

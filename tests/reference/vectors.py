@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from searchkit.backends.base import TYPED, Near, Reach, Stored, Vector
-from searchkit.backends.vector_priority import worth
+from searchkit.backends.vector_priority import Worth, pieces, worth
 from searchkit.query.types import Condition
 from searchkit.types import Kind, Role
 from tests.reference.catalog import ReferenceCatalog
@@ -33,7 +33,7 @@ class ReferenceVectors:
     def pending(self, limit: int, /) -> dict[int, Stored]:
         """Return the parts that should have a vector and have none, by key, those worth most and newest first."""
         kept = self._vectors.get(self._adopted, {})
-        missing = [one for one in self._in_order() if key(one[1].part) not in kept]
+        missing = [one for one in self._in_order() if not _is_whole(one[1], kept.get(key(one[1].part), ()))]
         return dict(missing[:limit])
 
     def twins(self, keys: Sequence[int], /) -> Mapping[int, Sequence[Vector]]:
@@ -51,7 +51,9 @@ class ReferenceVectors:
     def keep(self, vectors: Sequence[Vector], /) -> None:
         """Keep vectors, all pieces of a part at once; a part that is gone or has its vector is left out."""
         kept, parts = self._vectors.setdefault(self._adopted, {}), dict(self._in_order())
-        lacking = {number for number, stored in parts.items() if key(stored.part) not in kept}
+        lacking = {number for number, stored in parts.items() if not _is_whole(stored, kept.get(key(stored.part), ()))}
+        for number in {one.key for one in vectors} & lacking:
+            kept.pop(key(parts[number].part), None)
         for vector in {(one.key, one.piece): one for one in vectors}.values():
             if vector.key in lacking:
                 kept.setdefault(key(parts[vector.key].part), []).append(vector)
@@ -101,9 +103,19 @@ class ReferenceVectors:
         ranked = [
             (rank, -(stored.link.time or 0), place, number, stored)
             for place, (number, stored) in enumerate(parts)
-            if (rank := worth(stored.part.kind, len(stored.part.text.encode()), number in last))
+            if (rank := _worth(stored, number in last))
         ]
         return [(number, stored) for *_, number, stored in sorted(ranked, key=lambda item: item[:3])]
+
+
+def _worth(stored: Stored, is_last: bool) -> Worth | None:
+    part = stored.part
+    return worth(part.kind, len(part.text.encode()), is_last, part.is_error)
+
+
+def _is_whole(stored: Stored, kept: Sequence[Vector]) -> bool:
+    """Say whether all pieces of a part are there."""
+    return len(kept) >= pieces(stored.part.kind, len(stored.part.text.encode()))
 
 
 def _text(stored: Stored) -> tuple[Kind, str]:

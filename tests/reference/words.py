@@ -1,11 +1,13 @@
 """Words looked for in every text: what a query means, said plainly, and no ranking to copy."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 
-from searchkit.backends.base import Found, Order, Reach
-from searchkit.query.types import Query
+import msgspec
+
+from searchkit.backends.base import Found, Hit, Order, Reach
+from searchkit.query.types import Condition, Query
 from tests.reference import finding
 from tests.reference.catalog import ReferenceCatalog
 
@@ -21,6 +23,11 @@ class ReferenceWords:
         """Return the parts that hold most of what is asked for; a reference, no ranking to copy."""
         catalog = self._catalog
         return finding.find(catalog.keyed(), catalog.positions(), catalog.held(), query, limit, order)
+
+    def scored(self, query: Query, keys: Sequence[int], /) -> list[Hit]:
+        """Score these parts for the words of a query; those that hold none of them are left out."""
+        found = self.search(msgspec.structs.replace(query, condition=Condition()), self.reach().searchable)
+        return [hit for hit in found.hits if hit.key in keys]
 
     def facets(self, query: Query, name: str, /) -> Mapping[str, int]:
         """Count the parts that answer a query by one of their values."""

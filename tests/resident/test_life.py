@@ -14,6 +14,7 @@ from searchkit.backends.local import layout
 from searchkit.backends.local.open import writing
 from searchkit.client import address, connect, control
 from searchkit.system.files import write_private
+from tests.answers import OTHER
 from tests.resident.residence import SECONDS_FOR_ANYTHING, SESSION, Residence, wait_for
 
 
@@ -175,3 +176,22 @@ def test_session_that_is_pruned(residence: Residence) -> None:
         engine.prune([SESSION])
 
     assert (1, 0) == (before, residence.found("slow"))
+
+
+def test_session_that_is_pruned_while_it_is_read(residence: Residence) -> None:
+    """Of a conversation that the page leafs through nothing is told any more once it is forgotten (issue 15)."""
+    told = residence.home.session(OTHER, branch="fix/zanzibar", cwd="/home/mira/src/zanzibar")
+    uuid = told.prompt("the mandrake screams at night")["uuid"]
+    told.line({"type": "custom-title", "customTitle": "the mandrake of zanzibar", "sessionId": OTHER})
+    residence.build()
+    residence.serve()
+    path = f"/v1/readings/{uuid}"
+    status, before = residence.get(path)
+
+    with Engine(residence.index) as engine:
+        engine.prune([OTHER])
+
+    replies = [residence.get(address) for address in (f"{path}?as_of={before['as_of']}", path)]
+    assert (200, "the mandrake of zanzibar") == (status, before["title"])
+    assert [404, 404] == [status for status, _ in replies]
+    assert not any(word in str(said) for _, said in replies for word in ("mandrake", "zanzibar"))

@@ -2,6 +2,7 @@
 
 import os
 import socket
+import stat
 from collections.abc import Callable
 from pathlib import Path
 
@@ -120,6 +121,50 @@ def test_door_that_others_can_write_is_not_believed(tmp_path: Path) -> None:
 
     with pytest.raises(NotPrivate, match="can be written by other users"):
         address.door(tmp_path)
+
+
+def make_open_to_all(path: Path) -> None:
+    """Put a directory there that everybody can write."""
+    path.mkdir()
+    path.chmod(0o777)
+
+
+def make_and_give_away(path: Path) -> None:
+    """Put a directory of another user there."""
+    if os.geteuid() != 0:
+        pytest.skip("only root can give a directory away")
+    path.mkdir(mode=0o700)
+    os.chown(path, NOBODY, NOBODY)
+
+
+@pytest.mark.parametrize("prepare", [link, open_to_all, make_open_to_all, make_and_give_away])
+def test_prepared_directory_of_sockets(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, prepare: Callable[[Path], None]
+) -> None:
+    """Where the path of an index is too long for a socket, a prepared place for it is told of at once (issue 15)."""
+    runtime, index = tmp_path / "runtime", tmp_path / ("long" * 40)
+    runtime.mkdir()
+    index.mkdir(mode=0o700)
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(runtime))
+    place = runtime / f"searchkit-{os.getuid()}"
+    prepare(place)
+
+    with pytest.raises(NotPrivate, match=str(place)):
+        control.start(index, ())
+    with pytest.raises(connect.NoAnswer, match=str(place)):
+        connect.ask(str(index), "GET", "/v1/health")
+
+
+def test_directory_of_sockets_is_closed_to_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that others can look into is the user's all the same, and is closed to them (issue 15)."""
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+    place = tmp_path / f"searchkit-{os.getuid()}"
+    place.mkdir()
+    place.chmod(0o755)
+
+    path = address.socket_path(tmp_path / ("long" * 40))
+
+    assert (place, 0o700) == (path.parent, stat.S_IMODE(place.stat().st_mode))
 
 
 def test_user_may_link_to_his_index(residence: Residence) -> None:

@@ -42,11 +42,19 @@ class LocalBackend:
     def forget(self, sessions: Sequence[str], /) -> None:
         """Remove sessions and all that only they hold, from the disk too."""
         self.catalog.forget(sessions)
-        self.finish_forgetting()
+        try:
+            self.finish_forgetting()
+        except IndexUnwritable as error:
+            raise IndexUnwritable(
+                f"what was forgotten may still be on the disk: {error.message}",
+                "make room or give yourself permission there, then run searchkit index, which goes on where this"
+                " stopped",
+            ) from error
 
     def finish_forgetting(self) -> None:
         """Take what was forgotten from the disk, where that is not done."""
         if self.catalog.setting(FORGETTING):
+            layout.mark_changed(self.catalog.path.parent)
             self.catalog.wipe()
             self.vectors.wipe()
             self.words.wipe()

@@ -36,6 +36,8 @@ VECTORS = "vectors"
 ASIDE = "aside"
 # Where an index of an older format is kept until its migration has worked, below `ASIDE`.
 MIGRATING = "migrating"
+# Where a damaged catalog lies until all that can be read of it is in a new one, below `ASIDE`.
+SALVAGING = "salvaging"
 # Names what was moved aside by when that was.
 STAMP = "%Y%m%d-%H%M%S-%f"
 LAST_SEARCH = paths.LAST_SEARCH
@@ -97,6 +99,16 @@ def write_manifest(directory: Path, settings: Mapping[str, object]) -> None:
     if manifest != read_manifest(directory):
         written = {**manifest, _CHECKSUM: _checksum(manifest)}
         own.write_private(directory / MANIFEST, orjson.dumps(written, option=orjson.OPT_INDENT_2))
+
+
+def mark_changed(directory: Path) -> None:
+    """Let a process that keeps answers in memory see, by the time of the manifest, that they no longer hold."""
+    try:
+        # On a full disk it may be missing until it can be written again from the catalog.
+        with suppress(FileNotFoundError):
+            os.utime(directory / MANIFEST)
+    except OSError as error:
+        raise unwritable(directory, error) from error
 
 
 def _checksum(manifest: Mapping[str, object]) -> int:

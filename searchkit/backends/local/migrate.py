@@ -57,53 +57,110 @@ def version_of(directory: Path) -> int | None:
 
 
 def migrate(directory: Path, version: int) -> None:
-    """Bring the catalog from an older format to that of today; a copy is kept until that has worked."""
+    """Bring the catalog from an older format to that of today.
+
+    The new one is complete and checked before it takes the place of the old; a copy is kept until that has worked.
+    """
     path = directory / layout.CATALOG
     log.warning("the index has format %d and is brought to format %d", version, layout.FORMAT)
     begun = _begin(directory, layout.MIGRATING)
     with store.mapped(path), layout.private(), closing(store.connect(path, is_writable=False)) as old:
         settings = {**(layout.read_manifest(directory) or {}), "format": None}
+        if version < _SAME_STORES_SINCE:
+            settings["embedding"] = None
         old.execute("VACUUM INTO ?", (str(begun / layout.CATALOG),))
         _fill(begun / _NEW, begun / layout.CATALOG, old.execute("PRAGMA page_size").fetchone()[0])
+        if damage := _finish(begun / _NEW, settings):
+            raise IndexDamaged(
+                f"the catalog that was made of {path} is damaged ({damage}), so that one stays as it was",
+                "look whether the disk is in order, and run this again",
+            )
         if version < _SAME_STORES_SINCE:
             _remove_stores(directory)
-            settings["embedding"] = None
         _replace(begun / _NEW, old)
-    with store.mapped(path), closing(store.connect(path, is_writable=True)) as new:
-        checksums.can_seal(new)
-        _keep_settings(new, settings)
-        said = new.execute("PRAGMA quick_check(1)").fetchone()[0]
-    if said != "ok":
+    with store.mapped(path), closing(store.connect(path, is_writable=False)) as new:
+        damage = _damage(new)
+        # Of what an older manifest lacks, or lost, the catalog may have it.
+        known = {} if damage else {name: orjson.loads(value) for name, value in new.execute("SELECT * FROM settings")}
+    if damage:
+        # Under another name, since who writes next clears what a migration that was killed has left.
+        kept = begun.rename(begun.with_name(datetime.now().strftime(layout.STAMP)))
         raise IndexDamaged(
-            f"the migrated catalog is damaged: {said}", f"the index as it was is in {begun}; keep it, and ask for help"
+            f"the migrated catalog is damaged: {damage}", f"the index as it was is in {kept}; keep it, and ask for help"
         )
-    layout.write_manifest(directory, {name: value for name, value in settings.items() if name != "format"})
+    layout.write_manifest(directory, known)
     shutil.rmtree(begun)
 
 
 def salvage(directory: Path) -> Path:
-    """Copy what can be read of a damaged catalog into a new one in its place; return where the old one is kept."""
+    """Copy what can be read of a damaged catalog into a new one in its place; return where the old one is kept.
+
+    Killed at any moment, it is begun again by who writes next: `is_salvage_unfinished` says so.
+    """
     path = directory / layout.CATALOG
-    kept = _begin(directory, datetime.now().strftime(layout.STAMP))
-    for name in (layout.CATALOG, f"{layout.CATALOG}-wal", f"{layout.CATALOG}-shm"):
-        with suppress(FileNotFoundError):
-            (directory / name).rename(kept / name)
-    log.warning("the catalog is damaged and was moved to %s; what can be read of it is copied", kept)
+    begun = directory / layout.ASIDE / layout.SALVAGING
+    if not begun.exists():
+        layout.make_aside(directory, layout.SALVAGING)
+    _move(directory, begun)
+    log.warning("the catalog is damaged and was moved aside; what can be read of it is copied")
     settings = layout.read_manifest(directory) or {}
     with layout.private():
-        _fill(kept / _NEW, kept / layout.CATALOG, store.PAGE_BYTES)
+        _fill(begun / _NEW, begun / layout.CATALOG, store.PAGE_BYTES)
         with closing(store.connect(path, is_writable=True)) as new:
-            _replace(kept / _NEW, new)
+            _replace(begun / _NEW, new)
             checksums.can_seal(new)
             known = {row[0] for row in new.execute("SELECT name FROM settings")}
             _keep_settings(new, {name: value for name, value in settings.items() if name not in {*known, "format"}})
-    (kept / _NEW).unlink()
+    (begun / _NEW).unlink()
+    kept = begun.rename(begun.with_name(datetime.now().strftime(layout.STAMP)))
+    log.warning("the damaged catalog is kept in %s", kept)
     return kept
+
+
+def is_salvage_unfinished(directory: Path) -> bool:
+    """Whether a damaged catalog was moved aside, and nothing may be in its place yet."""
+    return (directory / layout.ASIDE / layout.SALVAGING).exists()
+
+
+def _move(directory: Path, begun: Path) -> None:
+    """Move a damaged catalog aside, or, where an earlier salvage did so, remove what that had begun in its place.
+
+    The catalog itself comes last: once it is there, so is its log.
+    """
+    names = [f"{layout.CATALOG}{ending}" for ending in ("-wal", "-shm", "")]
+    is_moved = (begun / layout.CATALOG).exists()
+    for name in names:
+        with suppress(FileNotFoundError):
+            if is_moved:
+                (directory / name).unlink()
+            else:
+                (directory / name).rename(begun / name)
+    for left in begun.glob(f"{_NEW}*"):
+        left.unlink()
 
 
 def _begin(directory: Path, name: str) -> Path:
     shutil.rmtree(directory / layout.ASIDE / name, ignore_errors=True)
     return layout.make_aside(directory, name)
+
+
+def _finish(new: Path, settings: dict[str, Any]) -> str | None:
+    """Say what is damaged in a catalog that was filled; keep the settings in it where nothing is."""
+    with closing(sqlite3.connect(new, isolation_level=None)) as connection:
+        if damage := _damage(connection):
+            return damage
+        checksums.can_seal(connection)
+        _keep_settings(connection, settings)
+    return None
+
+
+def _damage(connection: sqlite3.Connection) -> str | None:
+    """Say what SQLite finds damaged; None where that is nothing."""
+    try:
+        said = str(connection.execute("PRAGMA quick_check(1)").fetchone()[0])
+    except sqlite3.DatabaseError as error:
+        return str(error)
+    return None if said == "ok" else " ".join(said.split())
 
 
 def _remove_stores(directory: Path) -> None:

@@ -119,8 +119,13 @@ def open_to_write(
 
 
 def _open(directory: Path, is_rebuild: bool) -> LocalBackend:
+    # Only who writes needs it.
+    from searchkit.backends.local.migrate import is_salvage_unfinished, salvage
+
     try:
         _remove_left_over(directory)
+        if is_salvage_unfinished(directory):
+            salvage(directory)
         _migrate(directory)
         backend = LocalBackend(directory, is_writable=True)
         if not is_rebuild:
@@ -139,9 +144,6 @@ def _open(directory: Path, is_rebuild: bool) -> LocalBackend:
             raise
     except OSError as error:
         raise layout.unwritable(directory, error) from error
-    # Only who rebuilds needs it.
-    from searchkit.backends.local.migrate import salvage
-
     try:
         salvage(directory)
     except OSError as error:

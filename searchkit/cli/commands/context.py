@@ -14,10 +14,11 @@ from searchkit.context.types import DEFAULT_TOKENS
 from searchkit.errors import TooFewTokens, UsageError
 from searchkit.query.types import Condition, Filter
 from searchkit.render import no_results
+from searchkit.sources.apps import APPS
 from searchkit.text.sanitize import one_line
 
-# Where Claude Code tells its commands which session they are run in.
-CURRENT = ("CLAUDE_SESSION_ID", "CLAUDE_CODE_SESSION_ID")
+# Where agents tell their commands which session they are run in.
+CURRENT = tuple(name for app in APPS.values() for name in app.session_variables)
 
 
 @click.command(cls=Question)

@@ -12,7 +12,8 @@ from searchkit.engine import Engine
 from searchkit.errors import SourceError
 from searchkit.indexing.ingest import Summary
 from searchkit.render import health, terminal
-from searchkit.sources.claude.layout import DEMO
+from searchkit.sources.base import DEMO
+from searchkit.sources.registry import app_of
 from searchkit.system.malloc import give_back
 from searchkit.text.sanitize import one_line
 
@@ -59,7 +60,7 @@ def index(
             raise
         _show_summary(done, bar.seconds, as_json)
         if not engine.counts().files:
-            places = ", ".join(str(root / "projects") for root in engine.roots)
+            places = ", ".join(str(root / app_of(root).signs[0]) for root in engine.roots)
             raise SourceError(f"there are no transcripts below {places}", f"name another directory with --root; {DEMO}")
         if is_first:
             _say_what_is_deleted(engine)

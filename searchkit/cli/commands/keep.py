@@ -13,6 +13,7 @@ from searchkit.cli.output import say
 from searchkit.cli.plugin_files import Change, change, copied, read, sure_options, write
 from searchkit.errors import UsageError
 from searchkit.sources.claude.retention_settings import SETTINGS, NoSettings, longer
+from searchkit.sources.registry import by_app
 from searchkit.types import FOREVER_DAYS, MIN_DAYS
 
 
@@ -33,7 +34,11 @@ def keep(index: str | None, as_json: bool, yes: bool, dry_run: bool, roots: tupl
     number is raised for each root, and all else in the file stays as it is, byte for byte.
     """
     with opened(index, roots) as engine:
-        places = engine.roots
+        places = by_app(engine.roots).get("claude", [])
+    if not places:
+        raise UsageError(
+            "none of the roots is one of Claude Code", "name the directory that holds projects/ with --root"
+        )
     target = Path(os.path.commonpath(places))
     plan = partial(to_keep, roots=places, days=days)
     done = change(plan, raise_period, as_json=as_json, yes=yes, dry_run=dry_run, target=target)

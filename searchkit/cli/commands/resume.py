@@ -12,7 +12,7 @@ from searchkit.cli.engine import must_be_own, opened
 from searchkit.cli.options import common
 from searchkit.cli.output import print_json, print_lines, warn
 from searchkit.cli.session_argument import meant
-from searchkit.conversation.resume import Resumption, arguments, command, refusal
+from searchkit.conversation.resume import Resumption, app, arguments, command, refusal
 from searchkit.errors import UsageError
 from searchkit.text.sanitize import one_line
 from searchkit.types import Session
@@ -50,7 +50,7 @@ def _remarks(found: Resumption) -> Iterator[str]:
     """Say what stands in the way, and what is worth knowing before the session is reopened."""
     session = found.session
     if session.is_gone:
-        yield "the transcript is no longer on disk, so Claude Code cannot reopen the session"
+        yield f"the transcript is no longer on disk, so {app(session).title} cannot reopen the session"
     if session.project is None:
         yield "it is not known in which directory the session was"
     elif not found.has_directory:
@@ -64,7 +64,7 @@ def _remarks(found: Resumption) -> Iterator[str]:
 
 
 def _run(session: Session, has_directory: bool) -> NoReturn:
-    """Become Claude Code, in the directory of the session."""
+    """Become the program that wrote the session, in its directory."""
     if not has_directory:
         raise UsageError("the session can be reopened only in its directory", "leave out --run to see the command")
     os.chdir(session.project or "")
@@ -74,5 +74,5 @@ def _run(session: Session, has_directory: bool) -> NoReturn:
     try:
         os.execvp(words[0], words)
     except OSError as error:
-        hint = "install Claude Code, or leave out --run and run the command yourself"
+        hint = f"install {app(session).title}, or leave out --run and run the command yourself"
         raise UsageError(f"cannot run {words[0]}: {error.strerror}", hint) from error

@@ -7,7 +7,6 @@ import msgspec
 from msgspec import Meta
 
 from searchkit.backends.base import Order
-from searchkit.conversation.fixes import CHANGING
 from searchkit.engine import Engine
 from searchkit.mcp import hints
 from searchkit.mcp.caller import Caller, left_out, without
@@ -36,6 +35,7 @@ from searchkit.mcp.tools.base import (
 from searchkit.query.parse import understand
 from searchkit.query.types import Mode
 from searchkit.search.types import Result
+from searchkit.sources.tools import changing
 from searchkit.types import Kind
 
 TOUCH_CHARACTERS = 160
@@ -96,7 +96,7 @@ def run(engine: Engine, asked: FilesArguments, caller: Caller) -> FilesAnswer:
     left = left_out(engine, caller, asked.exclude_session)
     end = asked.offset + asked.limit
     for path in _paths(asked.path):
-        tools = [("tool", tool) for tool in sorted(CHANGING)] if asked.changed_only else []
+        tools = [("tool", tool) for tool in changing()] if asked.changed_only else []
         common = given_filters(asked)
         query = understand("", filters=[("file", path), ("kind", Kind.TOOL_CALL.value), *tools, *common])
         found = engine.search(without(query, left), end + 1, sort=Order.NEWEST, mode=Mode.KEYWORD)

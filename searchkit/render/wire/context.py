@@ -37,6 +37,7 @@ class Excerpt(Wire, frozen=True, kw_only=True):
     project: str | None
     branch: str | None
     title: str | None
+    agent_app: str | None
     files: list[str]
     question: str | None
     passage: str | None
@@ -92,6 +93,7 @@ def _excerpt(one: packs.Excerpt) -> Excerpt:
         project=session.project if session else context.cwd,
         branch=context.branch,
         title=session.title if session else None,
+        agent_app=session.app if session else None,
         files=list(one.files),
         question=_quoted(one, packs.Place.QUESTION),
         passage=_quoted(one, packs.Place.PASSAGE),

@@ -34,6 +34,7 @@ class Conversation(Wire, frozen=True, kw_only=True):
     title: str | None
     project: str | None
     branch: str | None
+    agent_app: str | None
     is_gone: bool | None
     resume: str | None
     agent: str | None
@@ -56,6 +57,7 @@ def conversation(found: conversations.Conversation, is_full: bool) -> Conversati
         title=session.title if session else None,
         project=session.project if session else None,
         branch=session.branch if session else None,
+        agent_app=session.app if session else None,
         is_gone=session.is_gone if session else None,
         resume=resume.command(session) if session else None,
         agent=found.above[-1].name if found.above else None,

@@ -134,6 +134,7 @@ class Summary(Wire, frozen=True, kw_only=True):
     bytes: int
     records: int
     gone: int
+    apps: dict[str, int]
     skipped: dict[str, int]
     left_out: dict[str, int]
     failures: list[str]
@@ -149,6 +150,7 @@ def summary_of(done: "ingest.Summary", seconds: float) -> Summary:
         bytes=done.bytes,
         records=done.records,
         gone=done.gone,
+        apps=dict(done.apps),
         skipped=dict(done.skipped),
         left_out=dict(done.left_out),
         failures=list(done.failures),

@@ -59,6 +59,7 @@ class Outline(Wire, frozen=True, kw_only=True):
     title: str | None
     project: str | None
     branch: str | None
+    agent_app: str
     started: Time
     ended: Time
     is_gone: bool
@@ -89,6 +90,7 @@ def outline(found: conversations.Outline, is_full: bool) -> Outline:
         title=session.title,
         project=session.project,
         branch=session.branch,
+        agent_app=session.app,
         started=stamp(session.started),
         ended=stamp(session.ended),
         is_gone=session.is_gone,

@@ -84,6 +84,7 @@ class Result(Wire, frozen=True, kw_only=True):
     also_in: Annotated[list[str], Meta(description="Other sessions that hold the same part.")]
     project: str | None
     title: str | None
+    agent_app: Annotated[str | None, Meta(description="The program that wrote the session.")]
     branch: str | None
     model: str | None
     thread: list[Entry]
@@ -202,6 +203,7 @@ def _result(rank: int, result: searches.Result, is_full: bool) -> Result:
         also_in=_sessions(others, home, is_full),
         project=session.project if session else stored.link.context.cwd,
         title=session.title if session else None,
+        agent_app=session.app if session else None,
         branch=stored.link.context.branch,
         model=stored.link.context.model,
         thread=[entry(one, is_full) for one in result.thread],

@@ -33,6 +33,7 @@ class Session(Wire, frozen=True, kw_only=True):
     title: str | None
     project: str | None
     branch: str | None
+    agent_app: str
     started: Time
     ended: Time
     records: int
@@ -68,6 +69,7 @@ class Reopening(Wire, frozen=True, kw_only=True):
     session: str
     title: str | None
     project: str | None
+    agent_app: str
     resume: str | None
     has_directory: bool
     is_gone: bool
@@ -160,6 +162,7 @@ def reopening(found: Resumption) -> Reopening:
         session=found.session.id,
         title=found.session.title,
         project=found.session.project,
+        agent_app=found.session.app,
         resume=command(found.session),
         has_directory=found.has_directory,
         is_gone=found.session.is_gone,
@@ -216,6 +219,7 @@ def _session(one: types.Session, spent: types.Cost | None) -> Session:
         title=one.title,
         project=one.project,
         branch=one.branch,
+        agent_app=one.app,
         started=stamp(one.started),
         ended=stamp(one.ended),
         records=one.records,

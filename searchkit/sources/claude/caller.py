@@ -15,10 +15,8 @@ import msgspec
 import orjson
 
 from searchkit.sources.files import open_regular
-from searchkit.text.sanitize import is_id
+from searchkit.text.sanitize import file_name, is_id
 
-# Where Claude Code says in the `_meta` of a request which call it makes.
-CALL = "claudecode/toolUseId"
 # Claude Code writes records every 100 ms; a busy machine takes some more.
 WAIT_SECONDS = 0.4
 PAUSE_SECONDS = 0.02
@@ -96,6 +94,16 @@ def session_of_client(process: int, roots: Sequence[Path]) -> str | None:
         if said.get("pid") == process and isinstance(session, str) and is_id(session):
             return session
     return None
+
+
+def last_written(session: str, project: str | None, root: Path) -> float | None:
+    """Return when the transcript of a session was last written to, where it lies in the directory of its project."""
+    name = file_name(f"{session}.jsonl")
+    folder = re.sub("[^A-Za-z0-9]", "-", project or "")
+    try:
+        return (Path(root) / "projects" / folder / name).stat().st_mtime if name else None
+    except OSError:
+        return None
 
 
 def _holder(call: str, files: Sequence[_File], read: dict[str, int]) -> _Holder | None:

@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterator
 
 import msgspec
 
-from searchkit.sources.claude.json_values import MOST_ID, amount, count, mapping, milliseconds, strings, text
 from searchkit.sources.claude.messages import assistant_blocks, user_blocks
 from searchkit.sources.claude.tags import classify, is_slash_command
+from searchkit.sources.json_values import MOST_ID, amount, count, mapping, milliseconds, strings, text
 from searchkit.types import Block, CostState, Kind, Role
 
 Fields = dict[str, object]

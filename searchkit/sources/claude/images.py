@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import BinaryIO
 
-import msgspec
 import orjson
 
 from searchkit.sources.files import open_regular
+from searchkit.types import Picture
 
 # What a browser draws without running anything; SVG can hold scripts and links.
 TYPES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
@@ -20,13 +20,6 @@ MOST_PICTURES = 2_000
 MOST_FILES = 64
 READ_BUFFER = 1 << 20
 _SIGN = b'"image"'
-
-
-class Picture(msgspec.Struct, frozen=True, kw_only=True):
-    """A picture: its type, and its bytes in base64 where they are wanted."""
-
-    type: str
-    data: str = ""
 
 
 def records_with_pictures(file: str) -> dict[str, int]:

@@ -2,18 +2,15 @@
 
 import os
 import re
-import stat
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from pathlib import Path
 
-import msgspec
-
 from searchkit.errors import RootMissing, SourceError
-from searchkit.sources.jsonl import Shape
+from searchkit.sources.base import DEMO
+from searchkit.sources.transcripts import Found, PassOver, one_file, stays_inside, walk
 from searchkit.types import Origin
 
-LINK_OUT = "a symbolic link out of the root is not followed"
 COPY_AGENTS = ("acompact-", "aside_question-")
 SUGGESTION_AGENT = "aprompt_suggestion-"
 # Claude Code cuts the name of a project directory here and appends a hash of the path.
@@ -51,17 +48,6 @@ class FileKind(StrEnum):
 TRANSCRIPTS = frozenset({FileKind.SESSION, FileKind.AGENT, FileKind.JOURNAL})
 GROWING = TRANSCRIPTS | {FileKind.HISTORY}
 
-# For who has no transcripts yet.
-DEMO = "searchkit demo shows searches over sample transcripts"
-
-
-class Found(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """A file worth reading, with what its place says about it."""
-
-    path: str
-    shape: Shape
-    origin: Origin
-
 
 def check(root: Path) -> None:
     """Raise unless `root` is a directory that holds a readable `projects/`."""
@@ -91,13 +77,10 @@ def check(root: Path) -> None:
         ) from error
 
 
-PassOver = Callable[[str, str], None]
-
-
 def found(root: Path, pass_over: PassOver = lambda path, why: None) -> Iterator[Found]:
     """Yield every file below `root` that can hold something to search; tell of what cannot be looked at, and why."""
     projects = str(root / "projects")
-    for path, shape in _files(projects, str(root.resolve()), pass_over):
+    for path, shape in walk(projects, str(root.resolve()), pass_over):
         # Not by `pathlib`, which takes longer than the operating system takes to list them.
         origin = _in_project(path[len(projects) + 1 :].split(os.sep))
         if origin is not None:
@@ -122,7 +105,7 @@ def overflow_places(path: str, origin: Origin, recorded: Sequence[str]) -> Itera
         directories.append(os.path.join(directory, recorded[-3]))
     for place in directories:
         candidate = os.path.join(place, "tool-results", recorded[-1])
-        if os.path.isfile(candidate) and _stays_inside(candidate, os.path.realpath(directory)):
+        if os.path.isfile(candidate) and stays_inside(candidate, os.path.realpath(directory)):
             yield candidate
 
 
@@ -131,7 +114,7 @@ def paste_place(history: str, name: str) -> str | None:
     root = os.path.dirname(history)
     path = os.path.join(root, PASTES, f"{name}.txt")
     is_there = _HASH.fullmatch(name) is not None and os.path.isfile(path)
-    return path if is_there and _stays_inside(path, os.path.realpath(root)) else None
+    return path if is_there and stays_inside(path, os.path.realpath(root)) else None
 
 
 def run_of(path: str) -> str | None:
@@ -208,12 +191,8 @@ def _of_session(name: str, directories: Sequence[str], session: str) -> FileKind
 
 def _beside_projects(root: Path, pass_over: PassOver) -> Iterator[Found]:
     history = str(root / "history.jsonl")
-    if os.path.isfile(history):
-        if _stays_inside(history, str(root.resolve())):
-            yield Found(path=history, shape=Shape.of(os.stat(history)), origin=Origin(kind=FileKind.HISTORY))
-        else:
-            pass_over(history, LINK_OUT)
-    for path, shape in _files(str(root / "todos"), str(root.resolve()), pass_over, depth=1):
+    yield from one_file(history, str(root.resolve()), Origin(kind=FileKind.HISTORY), pass_over)
+    for path, shape in walk(str(root / "todos"), str(root.resolve()), pass_over, depth=1):
         session, _, agent = os.path.basename(path).removesuffix(".json").partition("-agent-")
         if path.endswith(".json"):
             origin = Origin(
@@ -223,65 +202,17 @@ def _beside_projects(root: Path, pass_over: PassOver) -> Iterator[Found]:
                 agent=None if agent in ("", session) else agent,
             )
             yield Found(path=path, shape=shape, origin=origin)
-    for path, shape in _files(str(root / "tasks"), str(root.resolve()), pass_over, depth=2):
+    for path, shape in walk(str(root / "tasks"), str(root.resolve()), pass_over, depth=2):
         directory, name = os.path.split(path)
         if name.endswith(".json") and not name.startswith("."):
             origin = Origin(kind=FileKind.TODO, is_document=True, session=os.path.basename(directory))
             yield Found(path=path, shape=shape, origin=origin)
-    for path, shape in _files(str(root / "plans"), str(root.resolve()), pass_over, depth=1):
+    for path, shape in walk(str(root / "plans"), str(root.resolve()), pass_over, depth=1):
         if path.endswith(".md"):
             yield Found(path=path, shape=shape, origin=Origin(kind=FileKind.PLAN, is_document=True))
-    for path, shape in _files(str(root / "jobs"), str(root.resolve()), pass_over, depth=2):
+    for path, shape in walk(str(root / "jobs"), str(root.resolve()), pass_over, depth=2):
         if os.path.basename(path) in JOB_FILES:
             yield Found(path=path, shape=shape, origin=Origin(kind=FileKind.JOB, is_document=True))
-    for path, shape in _files(str(root / PASTES), str(root.resolve()), pass_over, depth=1):
+    for path, shape in walk(str(root / PASTES), str(root.resolve()), pass_over, depth=1):
         if path.endswith(".txt"):
             yield Found(path=path, shape=shape, origin=Origin(kind=FileKind.PASTE, is_document=True))
-
-
-def _files(directory: str, root: str, pass_over: PassOver, depth: int = 100) -> Iterator[tuple[str, Shape]]:
-    """Walk a directory; links that leave the root, pipes and what cannot be listed are passed over."""
-    if os.path.islink(directory) and not _stays_inside(directory, root):
-        pass_over(directory, LINK_OUT)
-        return
-    try:
-        entries = sorted(os.scandir(directory), key=lambda entry: entry.name)
-    except FileNotFoundError:
-        return
-    except OSError as error:
-        pass_over(directory, error.strerror or "cannot be listed")
-        return
-    for entry in entries:
-        if not entry.name.isprintable() and not _is_text(entry.name):
-            pass_over(os.fsencode(entry.path).decode("utf-8", "replace"), "its name is not UTF-8")
-            continue
-        try:
-            if entry.is_symlink() and not _stays_inside(entry.path, root):
-                pass_over(entry.path, LINK_OUT)
-                continue
-            entry_stat = entry.stat()
-        except FileNotFoundError:
-            # It went away just now, or it is a link to nothing, as editors leave them.
-            continue
-        except OSError as error:
-            pass_over(entry.path, error.strerror or "cannot be looked at")
-            continue
-        if stat.S_ISDIR(entry_stat.st_mode):
-            # A link to a directory could lead in a circle; its files are found at their own place.
-            if depth > 1 and not entry.is_symlink():
-                yield from _files(entry.path, root, pass_over, depth - 1)
-        elif stat.S_ISREG(entry_stat.st_mode):
-            yield entry.path, Shape.of(entry_stat)
-
-
-def _stays_inside(path: str, root: str) -> bool:
-    return os.path.realpath(path).startswith(root + os.sep)
-
-
-def _is_text(name: str) -> bool:
-    """Tell whether a name can be written down: bytes that are not UTF-8 come as lone surrogates."""
-    try:
-        name.encode()
-    except UnicodeEncodeError:
-        return False
-    return True

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import msgspec
 
-from searchkit.sources.claude.json_values import MOST_ID, identity, mapping, text
+from searchkit.sources.json_values import MOST_ID, identity, mapping, text
 from searchkit.sources.jsonl import decode
 from searchkit.sources.salvage import flatten
 

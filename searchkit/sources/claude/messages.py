@@ -3,24 +3,12 @@
 import re
 from collections.abc import Iterator
 
-from searchkit.sources.claude.json_values import identity, leaves, mapping, strings, text, written_out
+from searchkit.sources.json_values import identity, leaves, mapping, strings, text, written_out
+from searchkit.sources.tools import touched
 from searchkit.types import Block, Kind, Role, Touch
 
 PERSISTED = "<persisted-output>"
 _PERSISTED_PATH = re.compile(r"saved to:\s*(.+?)\s*(?:\n|$)")
-# What a tool does to the file its input names; MCP servers use the same words behind their prefix.
-_ACTIONS = {
-    "read": "read",
-    "read_file": "read",
-    "read_text_file": "read",
-    "edit": "edit",
-    "edit_file": "edit",
-    "multiedit": "edit",
-    "notebookedit": "edit",
-    "write": "write",
-    "write_file": "write",
-}
-_PATH_KEYS = ("file_path", "notebook_path", "path")
 
 
 def assistant_blocks(content: object) -> Iterator[Block]:
@@ -56,12 +44,8 @@ def user_blocks(content: object) -> Iterator[tuple[Block, bool]]:
 
 def touches(tool: str, tool_input: object) -> Iterator[Touch]:
     """Name the files that a call reads, edits or writes."""
-    action = _ACTIONS.get(tool.rpartition("__")[2].lower())
-    if action is not None:
-        for key in _PATH_KEYS:
-            path = text(mapping(tool_input).get(key))
-            if path:
-                yield Touch(path=path, action=action)
+    for path, action in touched(tool, mapping(tool_input)):
+        yield Touch(path=path, action=action)
 
 
 def persisted_path(result: str) -> list[str]:

@@ -11,15 +11,16 @@ from collections.abc import Callable, Iterable
 
 import msgspec
 
-from searchkit.query import own_output
+from searchkit.sources import own_output
 from searchkit.sources.claude import events
-from searchkit.sources.claude.json_values import count, identity, mapping, milliseconds, synthetic_uuid, text
 from searchkit.sources.claude.layout import COPY_AGENTS, SUGGESTION_AGENT, is_home_of
 from searchkit.sources.claude.line import Envelope, Message, ProgressHead, open_envelope, progress_head, unpack
 from searchkit.sources.claude.messages import PERSISTED, assistant_blocks, touches, user_blocks
 from searchkit.sources.claude.tags import MACHINE_ORIGINS, classify, fork_directive
+from searchkit.sources.json_values import count, identity, mapping, milliseconds, synthetic_uuid, text
 from searchkit.sources.jsonl import OVERLONG, decode
 from searchkit.sources.salvage import describe, gaps, whole_objects
+from searchkit.sources.tools import may_start_agent
 from searchkit.types import (
     ANSWERED,
     COST_STATE,
@@ -50,8 +51,6 @@ _RUN_ID = re.compile(r"^Run ID: (wf_[\w-]+)$", re.MULTILINE)
 _NO_MESSAGE = Message()
 # Where a prompt came from, of those that people write: at the keyboard, or handed over by a program for them.
 _BY_PERSONS = frozenset({"typed", "sdk", "queued", "human"})
-# Tools whose result names the agent that they started.
-_STARTERS = frozenset({"Task", "Agent", "Skill", "Workflow"})
 _LINKS = frozenset({"pr-link", "frame-link", "worktree-state"})
 _KNOWN = frozenset({"queue-operation", "result"}) | _LINKS | events.STATE.keys() | events.SILENT | events.UNSEEN
 _STANDINGS = {"queue-operation": Standing.QUEUE, "result": Standing.SIDE} | dict.fromkeys(events.STATE, Standing.STATE)
@@ -346,7 +345,7 @@ class Reader:
         if session is not None and (not block.text or block.text.isspace()):
             # It makes no part, and yet nothing must stand in for it any more.
             self._fact(session, None, ANSWERED, call)
-        if session is not None and (tool is None or tool in _STARTERS):
+        if session is not None and (tool is None or may_start_agent(tool)):
             result = unpack(envelope.tool_use_result)
             agent = identity(result.get("agentId"))
             if agent is None and (match := _AGENT_ID.search(block.text)):

@@ -1,7 +1,6 @@
 """How long Claude Code keeps transcripts, as its settings below a root say, and the change that makes it longer."""
 
 import json
-import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -32,11 +31,6 @@ class _Member(NamedTuple):
     start: int
     value: int
     end: int
-
-
-def now() -> int:
-    """Return the present moment in milliseconds."""
-    return int(time.time() * 1000)
 
 
 def policy(root: Path) -> Policy:

@@ -6,23 +6,17 @@ from pathlib import Path, PurePath
 import msgspec
 import orjson
 
-from searchkit.sources.claude.json_values import count, identity, mapping, milliseconds, strings, synthetic_uuid, text
 from searchkit.sources.claude.layout import JOB_STATE, FileKind
 from searchkit.sources.files import open_regular
+from searchkit.sources.json_values import count, identity, mapping, milliseconds, strings, synthetic_uuid, text
 from searchkit.sources.jsonl import decode
+from searchkit.sources.transcripts import Document
 from searchkit.types import Block, Context, Fact, Kind, Origin, Record, Role, Standing
 
 # Puts what a side file knows of a session behind all that any transcript says.
 BEHIND_LINES = -(1 << 50)
 # Pasted texts that are looked up for one line of the history; a person pastes a few.
 MOST_PASTES = 100
-
-
-class Document(msgspec.Struct, frozen=True, kw_only=True):
-    """What a side file holds."""
-
-    records: list[Record] = []
-    facts: list[Fact] = []
 
 
 def read_history(number: int, data: dict[str, object], paste: Callable[[str], str | None]) -> Record | None:

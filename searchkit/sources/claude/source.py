@@ -1,20 +1,16 @@
 """The source itself: lists what is below its roots and reads what is new."""
 
-import logging
 import os
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
 
+from searchkit.sources.base import Survey
 from searchkit.sources.claude.layout import (
     GROWING,
-    LINK_OUT,
     TRANSCRIPTS,
     FileKind,
-    Found,
-    PassOver,
     check,
     found,
     overflow_places,
@@ -27,8 +23,9 @@ from searchkit.sources.claude.readings import READING
 from searchkit.sources.claude.retention_settings import policy
 from searchkit.sources.claude.side_files import BEHIND_LINES, read_document, read_history
 from searchkit.sources.files import open_regular
-from searchkit.sources.jsonl import OVERLONG, Growth, Mark, Piece, Shape, compare, decode, pieces
+from searchkit.sources.jsonl import OVERLONG, Piece, Shape, decode
 from searchkit.sources.salvage import describe, gaps, whole_objects
+from searchkit.sources.transcripts import Document, Found, PassOver, Transcripts, unread, whole
 from searchkit.types import (
     DAY_MILLISECONDS,
     SOON_DAYS,
@@ -41,29 +38,10 @@ from searchkit.types import (
     Problem,
     Reading,
     Record,
-    Tally,
 )
-
-log = logging.getLogger(__name__)
 
 # Characters of pasted texts that are taken into the history at one reading. The same text may be named on every line.
 MOST_PASTED = 1 << 26
-
-
-class Checkpoint(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """How far a file was read, and what reading on must remember."""
-
-    mark: Mark
-    memory: Memory = Memory()
-    tally: Tally = Tally()
-    is_gone: bool = False
-
-
-class Survey(msgspec.Struct, frozen=True, kw_only=True):
-    """What is not read yet, and, for each root, what Claude Code will delete."""
-
-    behind: Behind
-    exposures: Sequence[Exposure]
 
 
 class ClaudeSource:
@@ -73,98 +51,139 @@ class ClaudeSource:
         """Raise for a root that cannot be one, before anything is read."""
         for root in roots:
             check(root)
-        self._roots = tuple(roots)
+        self._files = Transcripts(roots, _ClaudeFormat())
 
     @property
     def roots(self) -> Sequence[Path]:
         """The directories to watch for changes."""
-        return self._roots
+        return self._files.roots
 
     @property
-    def reading(self) -> Reading:
+    def readings(self) -> Sequence[Reading]:
         """How this version reads."""
-        return READING
+        return (READING,)
 
     def changes(self, seen: Mapping[str, bytes], /) -> Iterator[Change]:
         """Yield what is new: newest transcripts first, copies after originals, side files last."""
-        checkpoints = {file: _decode(checkpoint) for file, checkpoint in seen.items()}
-        passed_over: dict[str, str] = {}
-        present = {item.path: item for item in self._found(passed_over.__setitem__)}
-        yield from (_passed_over(path, why) for path, why in passed_over.items())
-        moved = _moved(present, checkpoints)
-        yield from self._departures(present, checkpoints, set(moved.values()))
-        changed = _jobs(present, checkpoints, moved)
-        # From here on only what is still to be read is kept: files are many.
-        present.clear()
-        checkpoints.clear()
-        left = sum(job.size for job in changed)
-        overflowed: set[str] = set()
-        changed.reverse()
-        while changed:
-            job = changed.pop()
-            if job.item.path in overflowed:
-                left -= job.size
-                continue
-            before = left
-            left -= job.size
-            for change in job.changes():
-                if change.origin.kind in (FileKind.OVERFLOW, FileKind.PASTE):
-                    overflowed.add(change.file)
-                before -= change.bytes_read
-                yield msgspec.structs.replace(change, bytes_left=max(before, left))
+        return self._files.changes(seen)
 
     def unread(self, checkpoint: bytes, /) -> bytes:
         """Return the checkpoint of the same file, of which nothing has been read."""
-        known = _decode(checkpoint)
-        mark = Mark(device=known.mark.device, inode=known.mark.inode, size=-1)
-        return _ENCODE(Checkpoint(mark=mark, is_gone=known.is_gone))
+        return unread(checkpoint)
 
     def behind(self, seen: Mapping[str, bytes], /) -> Behind:
         """Say how much is new, without reading any of it."""
-        checkpoints = {file: _decode(checkpoint) for file, checkpoint in seen.items()}
-        files = size = 0
-        for item in self._found():
-            job = _Job(item, checkpoints.get(item.path), None)
-            if not job.is_same:
-                files, size = files + 1, size + job.size
-        return Behind(files=files, bytes=size)
+        return self._files.behind(seen)
 
-    def survey(self, seen: Mapping[str, bytes], now: int) -> Survey:
+    def survey(self, seen: Mapping[str, bytes], now: int, /) -> Survey:
         """Say how much is new, and what of it Claude Code will delete and when; reads nothing but settings."""
-        checkpoints = {file: _decode(checkpoint) for file, checkpoint in seen.items()}
         files = size = 0
-        ages: dict[str, list[_Age]] = {str(root): [] for root in self._roots}
-        for item in self._found():
-            job = _Job(item, checkpoints.get(item.path), None)
+        ages: dict[str, list[_Age]] = {str(root): [] for root in self.roots}
+        for job in self._files.jobs(seen):
             if not job.is_same:
                 files, size = files + 1, size + job.size
-            root = _swept_below(item)
+            root = _swept_below(job.item)
             if root in ages:
-                modified = item.shape.modified // 1_000_000
+                modified = job.item.shape.modified // 1_000_000
                 ages[root].append(_Age(modified=modified, is_read=job.is_same, bytes_left=job.size))
         exposures = [_exposure(policy(Path(root)), found, now) for root, found in ages.items()]
         return Survey(behind=Behind(files=files, bytes=size), exposures=exposures)
 
-    def _found(self, pass_over: PassOver = lambda path, why: None) -> Iterator[Found]:
-        """List the files below all roots, each once."""
-        listed: set[str] = set()
-        for root in dict.fromkeys(self._roots):
-            for item in found(root, pass_over):
-                if item.path not in listed:
-                    yield item
-                    if len(self._roots) > 1:
-                        listed.add(item.path)
 
-    def _departures(
-        self, present: Mapping[str, Found], checkpoints: Mapping[str, Checkpoint], moved: set[str]
-    ) -> Iterator[Change]:
-        """Say which files below the roots are gone; one that merely cannot be listed now is not."""
-        roots = tuple(str(root) + os.sep for root in self._roots)
-        for file, checkpoint in checkpoints.items():
-            is_known = checkpoint.is_gone or file in present or file in moved
-            if not is_known and file.startswith(roots) and _is_absent(file):
-                gone = _ENCODE(msgspec.structs.replace(checkpoint, is_gone=True))
-                yield Change(file=file, origin=Origin(kind=""), checkpoint=gone, is_gone=True)
+class _ClaudeFormat:
+    """What Claude Code writes, and how it reads."""
+
+    def found(self, root: Path, pass_over: PassOver, /) -> Iterator[Found]:
+        return found(root, pass_over)
+
+    def is_growing(self, origin: Origin, /) -> bool:
+        return origin.kind in GROWING
+
+    def order(self, item: Found, /) -> tuple[bool, bool, int, str]:
+        is_side = item.origin.kind not in GROWING
+        return is_side, item.origin.is_copy, -item.shape.modified, item.path
+
+    def reader(self, item: Found, memory: msgspec.Raw, /) -> "_ClaudeReader":
+        return _ClaudeReader(item, memory)
+
+    def document(self, item: Found, content: bytes, /) -> Document:
+        return read_document(item.path, content, item.origin, item.shape.modified // 1_000_000)
+
+
+class _ClaudeReader:
+    """Reads a transcript or the history, with the files that its records name."""
+
+    def __init__(self, item: Found, memory: msgspec.Raw) -> None:
+        self._path = item.path
+        self.origin = item.origin
+        self._named: list[str] = []
+        self._reader = Reader(item.origin, _remembered(memory), self._overflow)
+        self._pastes = _Pastes(item.path, self._named)
+
+    @property
+    def records(self) -> Sequence[Record]:
+        return self._reader.records
+
+    @property
+    def facts(self) -> Sequence[Fact]:
+        return self._reader.facts
+
+    @property
+    def problems(self) -> Sequence[Problem]:
+        return self._reader.problems
+
+    @property
+    def noise(self) -> Mapping[str, int]:
+        return self._reader.noise
+
+    @property
+    def lines(self) -> int:
+        return self._reader.lines
+
+    @property
+    def torn(self) -> int:
+        return self._reader.torn
+
+    @property
+    def memory(self) -> Memory:
+        return self._reader.memory
+
+    def read(self, piece: Piece, /) -> None:
+        self._named.clear()
+        self._reader.begin()
+        if self.origin.kind == FileKind.HISTORY:
+            _read_history(self._reader, piece, self._pastes)
+        else:
+            self._reader.read(piece.lines)
+            self._reader.facts.extend(_run_facts(self._path, self._reader.records))
+
+    def beside(self) -> Iterator[Change]:
+        """Yield the files whose texts the records hold."""
+        for path in dict.fromkeys(self._named):
+            yield _read_elsewhere(path, self.origin)
+
+    def _overflow(self, said: str) -> str | None:
+        """Find the whole text of a result that the transcript only names, by base name."""
+        for candidate in overflow_places(self._path, self.origin, persisted_path(said)):
+            try:
+                with open_regular(candidate) as file:
+                    content = file.read()
+            except OSError:
+                # It is missing, or it is reported by itself; the preview stands.
+                continue
+            if b"\0" in content[:8192]:
+                return None
+            self._named.append(candidate)
+            return content.decode("utf-8", "replace")
+        return None
+
+
+def _remembered(memory: msgspec.Raw) -> Memory:
+    """Read what was remembered; a damaged memory is none."""
+    try:
+        return msgspec.json.decode(memory, type=Memory)
+    except msgspec.MsgspecError:
+        return Memory()
 
 
 class _Age(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -199,172 +218,6 @@ def _exposure(policy: Policy, ages: Sequence[_Age], now: int) -> Exposure:
         unread_bytes=sum(age.bytes_left for age in unread),
         unread_soon=sum(age.modified + kept_for < soon for age in unread),
     )
-
-
-class _Job:
-    """One file that may have something new."""
-
-    __slots__ = ("_checkpoint", "_moved_from", "is_same", "item", "size")
-
-    def __init__(self, item: Found, checkpoint: Checkpoint | None, moved_from: str | None) -> None:
-        self.item = item
-        self._moved_from = moved_from
-        self._checkpoint = checkpoint
-        shape, mark = item.shape, checkpoint.mark if checkpoint else Mark()
-        same = (shape.device, shape.inode, shape.size, shape.modified)
-        is_known = checkpoint is not None and not checkpoint.is_gone and moved_from is None
-        self.is_same = is_known and same == (mark.device, mark.inode, mark.size, mark.modified)
-        self.size = max(0, shape.size - mark.offset)
-
-    def changes(self) -> Iterator[Change]:
-        """Read what is new; a file that cannot be read is reported and tried again next time."""
-        try:
-            yield from self._read() if self.item.origin.kind in GROWING else self._read_document()
-        except FileNotFoundError:
-            log.info("%s went away before it was read", self.item.path)
-        except OSError as error:
-            problem = Problem(kind="unreadable", line=0, detail=error.strerror or "")
-            yield Change(file=self.item.path, origin=self.item.origin, checkpoint=None, problems=[problem])
-
-    def _read(self) -> Iterator[Change]:
-        checkpoint = self._checkpoint
-        growth = compare(self.item.path, self.item.shape, checkpoint.mark) if checkpoint else Growth.REPLACED
-        if growth is Growth.REPLACED or checkpoint is None:
-            checkpoint = Checkpoint(mark=Mark())
-        is_restart, moved_from = checkpoint.mark.offset == 0, self._moved_from
-        named: list[str] = []
-        tally = checkpoint.tally
-        reader = Reader(self.item.origin, checkpoint.memory, lambda said: self._overflow(said, named))
-        pastes = _Pastes(self.item.path, named)
-        for piece in pieces(self.item.path, checkpoint.mark):
-            reader.begin()
-            if self.item.origin.kind == FileKind.HISTORY:
-                _read_history(reader, piece, pastes)
-            else:
-                reader.read(piece.lines)
-                reader.facts.extend(_run_facts(self.item.path, reader.records))
-            tally = _added(tally, reader, piece)
-            for path in dict.fromkeys(named):
-                yield _read_elsewhere(path, self.item.origin)
-            named.clear()
-            yield Change(
-                file=self.item.path,
-                origin=self.item.origin,
-                checkpoint=_ENCODE(Checkpoint(mark=piece.mark, memory=reader.memory, tally=tally)),
-                records=reader.records,
-                facts=reader.facts,
-                problems=reader.problems,
-                tally=tally,
-                left_out=dict(reader.noise),
-                is_restart=is_restart,
-                moved_from=moved_from,
-                bytes_read=piece.bytes_read,
-            )
-            is_restart, moved_from = False, None
-
-    def _overflow(self, said: str, named: list[str]) -> str | None:
-        """Find the whole text of a result that the transcript only names, by base name."""
-        recorded = persisted_path(said)
-        for candidate in overflow_places(self.item.path, self.item.origin, recorded):
-            try:
-                with open_regular(candidate) as file:
-                    content = file.read()
-            except OSError:
-                # It is missing, or it is reported by itself; the preview stands.
-                continue
-            if b"\0" in content[:8192]:
-                return None
-            named.append(candidate)
-            return content.decode("utf-8", "replace")
-        return None
-
-    def _read_document(self) -> Iterator[Change]:
-        path, origin, shape = self.item.path, self.item.origin, self.item.shape
-        with open_regular(path) as file:
-            content = file.read()
-        records: list[Record] = []
-        facts: list[Fact] = []
-        problems: list[Problem] = []
-        try:
-            document = read_document(path, content, origin, shape.modified // 1_000_000)
-            records, facts = document.records, document.facts
-        except ValueError as error:
-            problems = [Problem(kind="not JSON", line=0, detail=str(error)[:200])]
-        yield Change(
-            file=path,
-            origin=origin,
-            checkpoint=_ENCODE(Checkpoint(mark=_whole(shape))),
-            records=records,
-            facts=facts,
-            problems=problems,
-            tally=Tally(bytes=len(content)),
-            is_restart=True,
-            moved_from=self._moved_from,
-            bytes_read=len(content),
-        )
-
-
-def _jobs(present: Mapping[str, Found], checkpoints: Mapping[str, Checkpoint], moved: Mapping[str, str]) -> list[_Job]:
-    """List the files that are not as they were when last read, in the order to read them."""
-    jobs = (
-        _Job(item, checkpoints.get(moved.get(path, path)), moved.get(path))
-        for path, item in sorted(present.items(), key=lambda pair: _reading_order(pair[1]))
-    )
-    return [job for job in jobs if not job.is_same]
-
-
-def _passed_over(path: str, why: str) -> Change:
-    kind = "link out of the root" if why == LINK_OUT else "unreadable"
-    return Change(
-        file=path,
-        origin=Origin(kind=""),
-        checkpoint=None,
-        problems=[Problem(kind=kind, line=0, detail=why)],
-        is_passed_over=True,
-    )
-
-
-def _reading_order(item: Found) -> tuple[bool, bool, int, str]:
-    is_side = item.origin.kind not in GROWING
-    return is_side, item.origin.is_copy, -item.shape.modified, item.path
-
-
-def _moved(present: Mapping[str, Found], checkpoints: Mapping[str, Checkpoint]) -> dict[str, str]:
-    """Pair new paths with known transcripts of the same inode and content that are no longer at theirs.
-
-    Inodes are used again, so what was read of the old file must be in the new one. Of a document
-    nothing is remembered that could tell, so it never moves: it goes, and another comes.
-    """
-    missing = {
-        (checkpoint.mark.device, checkpoint.mark.inode): file
-        for file, checkpoint in checkpoints.items()
-        if file not in present and checkpoint.mark.offset and _is_absent(file)
-    }
-    pairs = {}
-    for path, item in present.items():
-        if path not in checkpoints and item.origin.kind in GROWING:
-            old = missing.get((item.shape.device, item.shape.inode))
-            if old is not None and _continues(path, item, checkpoints[old].mark):
-                pairs[path] = old
-    return pairs
-
-
-def _is_absent(path: str) -> bool:
-    """Whether a file is really gone, and does not merely lie where nobody can look now."""
-    try:
-        os.lstat(path)
-    except (FileNotFoundError, NotADirectoryError):
-        return True
-    except OSError:
-        return False
-    return False
-
-
-def _continues(path: str, item: Found, mark: Mark) -> bool:
-    try:
-        return compare(path, item.shape, mark) is not Growth.REPLACED
-    except OSError:
-        return False
 
 
 class _Pastes:
@@ -438,16 +291,6 @@ def _add_history(reader: Reader, number: int, data: dict[str, object], pastes: _
             reader.facts.append(fact)
 
 
-def _added(tally: Tally, reader: Reader, piece: Piece) -> Tally:
-    """Count a piece into what was counted of its file before."""
-    return Tally(
-        bytes=piece.mark.offset,
-        lines=tally.lines + reader.lines,
-        torn=tally.torn + reader.torn,
-        noise=dict(Counter(tally.noise) + reader.noise),
-    )
-
-
 def _read_elsewhere(path: str, origin: Origin) -> Change:
     """Mark an overflow file or a pasted text as read, since the record that names it holds its text."""
     is_paste = origin.kind == FileKind.HISTORY
@@ -459,23 +302,6 @@ def _read_elsewhere(path: str, origin: Origin) -> Change:
             project_directory=origin.project_directory,
             is_document=True,
         ),
-        checkpoint=_ENCODE(Checkpoint(mark=_whole(Shape.of(os.stat(path))))),
+        checkpoint=whole(Shape.of(os.stat(path))),
         is_restart=True,
     )
-
-
-def _whole(shape: Shape) -> Mark:
-    return Mark(device=shape.device, inode=shape.inode, size=shape.size, modified=shape.modified)
-
-
-def _decode(checkpoint: bytes) -> Checkpoint:
-    """Read a checkpoint; one that is damaged says that nothing was read."""
-    try:
-        return _DECODE(checkpoint)
-    except msgspec.MsgspecError:
-        log.warning("a checkpoint is damaged, so that its file is read again")
-        return Checkpoint(mark=Mark())
-
-
-_ENCODE = msgspec.json.Encoder().encode
-_DECODE = msgspec.json.Decoder(Checkpoint).decode

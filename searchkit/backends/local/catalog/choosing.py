@@ -26,8 +26,14 @@ UNION SELECT places.session, {value} FROM places JOIN parts ON parts.record = pl
 
 
 def _of_facts(filter: str) -> str:
-    named = f"SELECT id FROM names WHERE name = '{BY_NAME[filter].fact}'"
-    return f"SELECT DISTINCT session, value FROM facts WHERE name = ({named})"
+    spec = BY_NAME[filter]
+    named = f"SELECT id FROM names WHERE name = '{spec.fact}'"
+    facts = f"SELECT DISTINCT session, value FROM facts WHERE name = ({named})"
+    if not spec.absent:
+        return facts
+    # What is of no session, number 0, counts as one that has no such fact.
+    without = f"SELECT id, '{spec.absent}' FROM sessions WHERE id NOT IN (SELECT session FROM ({facts}))"
+    return f"{facts} UNION {without}"
 
 
 _IS_SIDECHAIN = f"parts.record IN (SELECT id FROM records WHERE flags & {SIDECHAIN})"

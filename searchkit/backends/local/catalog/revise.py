@@ -24,6 +24,8 @@ def revise(connection: sqlite3.Connection, reading: Reading) -> None:
         parameters = [record_type, KINDS.index(kind)]
         parts = [row[0] for row in connection.execute(f"SELECT id FROM parts WHERE {of_type}", parameters)]
         _correct(connection, parts, kind)
+    if not reading.typing:
+        return
     typing = sorted(reading.typing)
     not_typed = f"kind IN ({_TYPED}) AND NOT {_OF_TYPES.format(marks=_marks(typing))}"
     parts = [row[0] for row in connection.execute(f"SELECT id FROM parts WHERE {not_typed}", typing)]

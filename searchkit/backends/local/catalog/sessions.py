@@ -9,6 +9,7 @@ from searchkit.backends.local.catalog.asking import rows_in
 from searchkit.backends.local.catalog.schema import IS_TYPED, KINDS
 from searchkit.backends.local.catalog.texts import Unpacker
 from searchkit.backends.titles import MOST_TYPED, title_from
+from searchkit.sources.apps import DEFAULT
 from searchkit.types import Heading, Kind, Session
 
 # The best first. A summary that names a record of the session comes before one that does not.
@@ -37,7 +38,7 @@ SELECT id, started,
   (SELECT count(DISTINCT agent) FROM files WHERE files.session = sessions.id AND kind = 'agent' AND NOT ({_IS_WARMUP}))
 FROM sessions WHERE id IN
 """
-_NAMES = f"SELECT id FROM names WHERE name IN {('project', 'branch', *_GIVEN, *_MADE)}"
+_NAMES = f"SELECT id FROM names WHERE name IN {('project', 'branch', 'app', *_GIVEN, *_MADE)}"
 _FACTS = f"""
 SELECT session, (SELECT names.name FROM names WHERE names.id = facts.name), value, line FROM facts
 WHERE facts.name IN ({_NAMES}) AND session IN
@@ -81,6 +82,7 @@ def headings(
             branch=known[number].get("branch"),
             ended=ended,
             is_gone=bool(is_gone),
+            app=known[number].get("app", DEFAULT),
         )
         for number, name, ended, is_gone in rows_in(connection, _HEADINGS, numbers)
     }

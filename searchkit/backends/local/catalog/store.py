@@ -14,7 +14,7 @@ from urllib.parse import quote
 
 import orjson
 
-from searchkit.backends.base import READ_BY, Batch, Node, Prepared, Step, Stored
+from searchkit.backends.base import READ_BY, Batch, Conclusion, Node, Prepared, Step, Stored
 from searchkit.backends.local import layout
 from searchkit.backends.local.catalog import census, choosing, read, threads, turns
 from searchkit.backends.local.catalog import sessions as telling
@@ -85,6 +85,7 @@ class Kept:
         self.headings: dict[str, Heading] = {}
         self.summaries: dict[int, str] | None = None
         self.meant: dict[Filter, frozenset[int]] = {}
+        self.projects: dict[str, frozenset[int]] | None = None
 
 
 class SqliteCatalog:
@@ -156,14 +157,16 @@ class SqliteCatalog:
 
         It is done once for each version; a new index has nothing to correct.
         """
-        if not self.checkpoints():
-            self.remember(READ_BY, reading.version)
-        elif reading.version not in (self.setting(READ_BY), self.setting(_REVISED_BY)):
+        known, revised_by = self.setting(reading.key), f"{_REVISED_BY}{reading.key.removeprefix(READ_BY)}"
+        # An index that was never told of a source but the first has nothing of it.
+        if not self.checkpoints() or (known is None and reading.key != READ_BY):
+            self.remember(reading.key, reading.version)
+        elif reading.version not in (known, self.setting(revised_by)):
             from searchkit.backends.local.catalog.revise import revise
 
             with self.transaction():
                 revise(self.connection, reading)
-            self.remember(_REVISED_BY, reading.version)
+            self.remember(revised_by, reading.version)
 
     def settle(self) -> None:
         """Decide, for the sessions written to, which parts only repeat others."""
@@ -242,6 +245,22 @@ class SqliteCatalog:
         """Return what a person typed, or an agent was told, that the turn of each of these parts begins with."""
         with self.reading():
             return turns.prompts(self.connection, keys)
+
+    def projects(self) -> dict[str, frozenset[int]]:
+        """Return the sessions of each project, as hits name them."""
+        with self.reading():
+            kept = self.kept()
+            if kept.projects is None:
+                several: dict[str, set[int]] = {}
+                for session, project in telling.projects(self.connection).items():
+                    several.setdefault(project, set()).add(session)
+                kept.projects = {project: frozenset(sessions) for project, sessions in several.items()}
+            return kept.projects
+
+    def conclusions(self, keys: Sequence[int], /) -> dict[int, Conclusion]:
+        """Return the last text of the turn that each of these parts is in; a part without one is left out."""
+        with self.reading():
+            return turns.conclusions(self.connection, keys)
 
     def record(self, uuid: str, /) -> int | None:
         """Return the key of a record, or None where there is none."""
@@ -419,7 +438,9 @@ class SqliteCatalog:
                 "a process that reads the index keeps what was forgotten on the disk",
                 "when it is done, run searchkit index, which goes on where this stopped",
             )
-        remove(self.path.with_name(layout.LAST_SEARCH))
+        # Also what searches leave that are killed while they write theirs beside it.
+        for left in self.path.parent.glob(f"*{Path(layout.LAST_SEARCH).stem}.*"):
+            remove(left)
         aside = self.path.parent / layout.ASIDE
         if aside.exists():
             log.warning("what was moved aside may hold what is to be forgotten, and is removed: %s", aside)

@@ -8,11 +8,11 @@ import sqlite3
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from searchkit.backends.base import FAR_LINES, TYPED, Step
+from searchkit.backends.base import FAR_LINES, TYPED, Conclusion, Step
 from searchkit.backends.local.catalog.asking import rows_in
 from searchkit.backends.local.catalog.schema import KINDS, LINK, ROLES, SIDECHAIN
 from searchkit.backends.local.catalog.threads import IS_TOLD, STEP, step
-from searchkit.types import Role
+from searchkit.types import Kind, Role
 
 _TYPED_PART = f"""
 parts.record = records.id AND {IS_TOLD} AND parts.role = {ROLES.index(Role.USER)}
@@ -29,6 +29,12 @@ ORDER BY records.line"""
 _PROMPT = f"""
 SELECT parts.id FROM records JOIN parts ON {_TYPED_PART} WHERE {_IN_RANGE} AND records.flags & {LINK}
 ORDER BY records.line DESC, records.uuid, parts.block, parts.variant LIMIT 1
+"""
+_LAST_TEXT = f"""
+SELECT parts.id, parts.length FROM records JOIN parts ON parts.record = records.id AND {IS_TOLD}
+  AND parts.kind = {KINDS.index(Kind.TEXT)} AND parts.role = {ROLES.index(Role.ASSISTANT)}
+WHERE {_IN_RANGE} AND records.flags & {LINK}
+ORDER BY records.line DESC, parts.block DESC, parts.variant DESC LIMIT 1
 """
 _STEPS = f"""
 SELECT {STEP} FROM records JOIN parts ON parts.record = records.id AND {IS_TOLD}
@@ -73,6 +79,22 @@ def prompts(connection: sqlite3.Connection, keys: Sequence[int]) -> dict[int, in
         for key, *where, line in set(rows_in(connection, statement, keys))
     }
     return {key: row[0] for key, row in found.items() if row}
+
+
+def conclusions(connection: sqlite3.Connection, keys: Sequence[int]) -> dict[int, Conclusion]:
+    """Return the last text of the turn that each of these parts is in, where there is one."""
+    statement = f"SELECT parts.id, length, {_PLACE} FROM parts JOIN records ON records.id = record WHERE parts.id IN"
+    last: dict[tuple[int | None, ...], tuple[int, int] | None] = {}
+    found = {}
+    for key, length, *where in set(rows_in(connection, statement, keys)):
+        turn = _turn(connection, _Place(*where))
+        bounds = (*turn.place[:3], turn.first, turn.last)
+        if bounds not in last:
+            last[bounds] = connection.execute(_LAST_TEXT, bounds).fetchone()
+        text = last[bounds]
+        if text is not None:
+            found[key] = Conclusion(key=text[0], length=text[1], other_length=length)
+    return found
 
 
 def _steps(connection: sqlite3.Connection, record: int, place: _Place, before: int, after: int) -> Iterator[Step]:

@@ -8,6 +8,7 @@ from pathlib import Path
 from searchkit.backends.local.store_files import wrong_sums
 from searchkit.backends.local.vectors import pending
 from searchkit.backends.local.vectors.table import Vectors, table_path
+from searchkit.backends.vector_priority import EXCHANGE_PIECE
 from searchkit.errors import IndexFault
 from searchkit.types import Finding
 
@@ -32,7 +33,8 @@ def findings(connection: sqlite3.Connection, directory: Path, name: str, is_deep
     digests = pending.digests(connection)
     columns = (rows[column].to_pylist() for column in ("part", "piece", "digest"))
     held = Counter(zip(*columns, strict=True))
-    right = {part for part, _, digest in held if digests.get(part) == digest}
+    halves = pending.of_exchanges(connection) - {part for part, piece, _ in held if piece == EXCHANGE_PIECE}
+    right = {part for part, _, digest in held if digests.get(part) == digest} - halves
     counts = {
         "missing": len(digests) - len(right),
         "left over": len({part for part, _, digest in held if digests.get(part) != digest}),

@@ -296,6 +296,7 @@ class LanceVectors:
     def _holding(self) -> set[int]:
         """Return the parts that have a vector; who writes takes out what is left over of others."""
         from searchkit.backends.local.vectors import pending as wanting
+        from searchkit.backends.vector_priority import EXCHANGE_PIECE
 
         if self._held is None or not self._is_writable:
             if not self._is_writable and not self._has_vectors():
@@ -303,12 +304,17 @@ class LanceVectors:
             rows = self._readable()
             with self._catalog.reading():
                 digests = wanting.digests(self._catalog.connection)
+                exchanges = wanting.of_exchanges(self._catalog.connection)
             columns = (rows[name].to_pylist() for name in ("part", "piece", "digest"))
             counted = Counter(zip(*columns, strict=True))
             pairs = {(part, digest) for part, _, digest in counted}
             # One that is there twice is rebuilt, since nothing says which of the two is right.
             twice = {part for (part, _, _), count in counted.items() if count > 1}
-            left_over = [part for part, digest in pairs if digests.get(part) != digest or part in twice]
+            # So is one that lacks its second vector, as those of older indexes do.
+            halves = exchanges - {part for part, piece, _ in counted if piece == EXCHANGE_PIECE}
+            left_over = [
+                part for part, digest in pairs if digests.get(part) != digest or part in twice or part in halves
+            ]
             if self._is_writable and not self._keeps_left_over:
                 self._vectors().remove(left_over)
             self._held = {part for part, _ in pairs}.difference(left_over)

@@ -239,7 +239,8 @@ class Vectors:
             return []
         with self._reading():
             is_exact = not self._known(self._table).has_index or self._leaves_few(predicate)
-            wanted = limit
+            # Some parts have two rows, which are often near together.
+            wanted = limit + limit // 2
             while True:
                 found = self._search(values, predicate, wanted, is_exact)
                 best: dict[int, dict[str, Any]] = {}

@@ -9,7 +9,7 @@ from searchkit.backends.local.catalog import sessions as telling
 from searchkit.backends.local.catalog.asking import rows_in
 from searchkit.backends.local.catalog.schema import IS_ERROR, IS_SIDECHAIN, KINDS, NUMBERED
 from searchkit.backends.local.catalog.texts import Unpacker
-from searchkit.backends.local.words.search import Search, wanted
+from searchkit.backends.local.words.search import Search, matched
 from searchkit.errors import UsageError
 from searchkit.query.filters import BY_NAME, FACETS
 from searchkit.types import Kind
@@ -53,26 +53,26 @@ def facet(search: Search, connection: sqlite3.Connection, unpacker: Unpacker, na
     if name == "title":
         headings = telling.headings(connection, unpacker, numbers, telling.summaries_of(connection))
         return _named(counts, {number: heading.title or "" for number, heading in headings.items()})
-    return _named(counts, telling.latest(connection, spec.fact))
+    return _named(counts, telling.latest(connection, spec.fact), spec.absent)
 
 
 def _counts(search: Search, field: str) -> dict[int, int]:
     """Let Tantivy count by one of its numbers."""
     ask = {"values": {"terms": {"field": field, "size": MOST_VALUES}}}
-    buckets = search.searcher.aggregate(wanted(search), ask)["values"]["buckets"]
+    buckets = search.searcher.aggregate(matched(search), ask)["values"]["buckets"]
     return {int(bucket["key"]): int(bucket["doc_count"]) for bucket in buckets}
 
 
-def _named(counts: Mapping[int, int], names: Mapping[int, str]) -> dict[str, int]:
+def _named(counts: Mapping[int, int], names: Mapping[int, str], absent: str = "") -> dict[str, int]:
     total: Counter[str] = Counter()
     for number, count in counts.items():
-        total[names.get(number, "")] += count
+        total[names.get(number, absent)] += count
     return {name: count for name, count in sorted(total.items(), key=lambda item: (-item[1], item[0])) if name}
 
 
 def _dates(search: Search, form: str) -> dict[str, int]:
     ask = {"values": {"histogram": {"field": "time", "interval": _QUARTER_HOUR, "min_doc_count": 1}}}
-    buckets = search.searcher.aggregate(wanted(search), ask)["values"]["buckets"]
+    buckets = search.searcher.aggregate(matched(search), ask)["values"]["buckets"]
     total: Counter[str] = Counter()
     for bucket in buckets:
         total[datetime.fromtimestamp(float(bucket["key"]) / 1000).strftime(form)] += int(bucket["doc_count"])

@@ -143,13 +143,13 @@ def _similar(small: str, word: str, most: int) -> Iterator[tuple[int, int]]:
                 known[other] = (
                     len(letters.difference(other)) <= distance
                     and next(comparisons) < most
-                    and _difference(other, word) <= distance
+                    and difference(other, word) <= distance
                 )
             if known[other]:
                 yield found.span()
 
 
-def _difference(one: str, other: str) -> int:
+def difference(one: str, other: str) -> int:
     """Count the letters to put in, leave out, replace or swap with their neighbour."""
     before, above = list[int](), list(range(len(other) + 1))
     for row, letter in enumerate(one, 1):

@@ -78,8 +78,17 @@ MOST_WHOLE_WORDS = 12
 # BM25 with Tantivy's k1 of 1.2 gives a word at most its rarity times this.
 BM25_MAXIMUM = 2.2
 
+# A word that at most so many parts hold is unique: the call, the result and the text that reports it. On the
+# fixtures, where this decides two questions, hit@10 rose from 91.7 to 93.3 and MRR from 69.0 to 70.7; with every
+# word counted so, it fell to 60.9, since of 1,800 parts three hold many an ordinary word.
+UNIQUE_PARTS = 3
+LARGE_INDEX = 10_000
+FEW_UNITS = 2
+
 _HASH = re.compile("(?=.*[0-9])(?=.*[a-f])[0-9a-f]{6,64}")
 _SHORTEST_HASH, _LONGEST_SHORT_HASH = 7, 12
+# A number or an id; a year is neither.
+_NUMBER = re.compile(r"^(?!(?:19|20)\d\d$)(?=.*\d)\w{4,}")
 
 
 class Unit(NamedTuple):
@@ -90,6 +99,8 @@ class Unit(NamedTuple):
     maximum: float
     ranking: tantivy.Query
     holding: tantivy.Query
+    # At most so many parts hold it; None where nobody counted.
+    held_by: int | None = None
 
 
 class Asked(NamedTuple):
@@ -107,6 +118,19 @@ class Asked(NamedTuple):
     def maximum(self) -> float:
         """The score of a part that holds everything as often as counts."""
         return BM25_MAXIMUM * sum(unit.maximum for unit in (*self.wanted, *self.required, *self.extras))
+
+    def unique(self, parts: int) -> list[Unit]:
+        """Return the units that hardly any of so many parts holds, and that were therefore meant literally.
+
+        In a small index ordinary words are as seldom, so that there only numbers and ids count, and what a
+        question of one or two words asks for.
+        """
+        is_literal = parts >= LARGE_INDEX or len(self.wanted) <= FEW_UNITS
+        return [
+            unit
+            for unit in self.wanted
+            if unit.held_by is not None and unit.held_by <= UNIQUE_PARTS and (is_literal or _NUMBER.search(unit.word))
+        ]
 
     @property
     def is_hopeless(self) -> bool:
@@ -223,7 +247,10 @@ class Matcher:
             boost = common / self._rarity(frequencies[form]) + (TYPED_BONUS if form == word else 0.0)
             ranking.append(tantivy.Query.boost_query(self._term(form), weight * boost))
         maximum = common + (TYPED_BONUS * self._rarity(frequencies[word]) if word in chosen else 0.0)
-        return Unit(word, weight * common, weight * maximum, _best_of(ranking), any_of(map(self._term, chosen)))
+        holding = any_of(map(self._term, chosen))
+        # The parts of a name are not what was asked for.
+        count = sum(frequencies[form] for form in chosen) if weight == 1.0 else None
+        return Unit(word, weight * common, weight * maximum, _best_of(ranking), holding, count)
 
     def _hashes(self, word: str) -> Iterable[str]:
         """Yield the longer hashes that begin like this one, and the short forms of a long one."""

@@ -1,17 +1,15 @@
 """What a misspelt word may have meant: words of the index that differ from it in a letter or two."""
 
-from difflib import SequenceMatcher
-
 import tantivy
 
+from searchkit.backends.local.words.highlight import difference
 from searchkit.backends.local.words.index import TEXT
 from searchkit.text.analysis import words
+from searchkit.text.forms import fuzzy_distance
 
 # Shorter words resemble too many others.
 SHORTEST = 4
 MOST = 3
-# Letters in common, of all: one letter of five wrong, or two of nine.
-LEAST_ALIKE = 0.75
 # Words whose first letters agree: the commonest of so many are looked at.
 LOOKED_AT = 5_000
 # People mistype the end of a word more often than its beginning.
@@ -19,17 +17,21 @@ _PREFIX = 2
 
 
 def similar(searcher: tantivy.Searcher, text: str) -> list[str]:
-    """Return the words most like this one, the more frequent of equals first."""
+    """Return the words that differ from this one in as many letters as a fuzzy query allows, the nearest first.
+
+    That is one letter, or two of eight and more: a word that differs in three is another word, and so is one that is
+    spelt right and happens to be nowhere.
+    """
     found = words(text)
     if len(found) != 1 or len(found[0]) < SHORTEST or not found[0].isascii():
         return []
     word = found[0]
-    matcher = SequenceMatcher(b=word, autojunk=False)
+    most, letters = fuzzy_distance(word), frozenset(word)
     alike = []
     for other, frequency in searcher.terms_with_prefix(TEXT, word[:_PREFIX], None, LOOKED_AT):
-        if abs(len(other) - len(word)) > 2 or other == word or other.isdigit():
+        if abs(len(other) - len(word)) > most or other == word or other.isdigit():
             continue
-        matcher.set_seq1(other)
-        if matcher.quick_ratio() >= LEAST_ALIKE and (ratio := matcher.ratio()) >= LEAST_ALIKE:
-            alike.append((-ratio, -frequency, other))
+        # Each letter that the other lacks is one to put in or to replace.
+        if len(letters.difference(other)) <= most and (distance := difference(other, word)) <= most:
+            alike.append((distance, -frequency, other))
     return [other for _, _, other in sorted(alike)[:MOST]]

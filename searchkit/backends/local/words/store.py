@@ -3,14 +3,14 @@
 import logging
 import shutil
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from searchkit.backends.base import Found, Order, Reach
+from searchkit.backends.base import Found, Hit, Order, Reach
 from searchkit.backends.local import layout
 from searchkit.backends.local.catalog.asking import rows_in
 from searchkit.backends.local.catalog.schema import SIDECHAIN
@@ -64,6 +64,8 @@ class TantivyWords:
         self._handed = 0
         self._uncommitted = 0
         self._committed_at = time.monotonic()
+        # The query that was asked last: its other candidates are scored next.
+        self._searched: tuple[Query, finding.Search] | None = None
         if is_writable and self._keyword_directory.exists():
             self._check_keyword()
 
@@ -143,6 +145,15 @@ class TantivyWords:
             everywhere = msgspec.structs.replace(query, condition=Condition())
             hidden = self._matching(everywhere, demands, order, ends_at).total
         return msgspec.structs.replace(found, hits=found.hits[:limit], hidden=hidden)
+
+    def scored(self, query: Query, keys: Sequence[int], /) -> list[Hit]:
+        """Score these parts for the words of a query; those that hold none of them are left out."""
+        if not self._has_words():
+            return []
+        last = self._searched
+        with self._open_keyword().reading():
+            search = last[1] if last is not None and last[0] == query else self._search(query)
+            return finding.scored(search, keys)
 
     def highlight(self, query: Query, text: str, /) -> list[tuple[int, int]]:
         """Return where in a text something stands that a query asks for, in order."""
@@ -263,7 +274,9 @@ class TantivyWords:
             with self._catalog.reading():
                 narrow = Narrowing(self._catalog.connection, self._catalog.unpacker, self._catalog.kept().meant)
                 narrowing = within(keyword.schema, narrow.bounds(query.condition))
-        return finding.Search(searcher, keyword.schema, asked, narrowing)
+        search = finding.Search(searcher, keyword.schema, asked, narrowing)
+        self._searched = query, search
+        return search
 
     def _has_words(self) -> bool:
         """Say whether there is a keyword index yet; a first run begins without one."""
@@ -327,6 +340,7 @@ class TantivyWords:
         if self._keyword is not None:
             self._keyword.close()
         self._keyword = None
+        self._searched = None
         self._handed = self._uncommitted = 0
 
     def _check_keyword(self) -> None:

@@ -10,7 +10,6 @@ import { lastPart } from "./paths.js";
 
 const SPEAKERS = {
     prompt: "You",
-    text: "Claude",
     thinking: "thinking",
     tool_call: "call",
     tool_result: "result",
@@ -37,7 +36,7 @@ export function resultItem(result, search) {
             { "aria-label": titleOf(result) },
             el("h2", {}, link(address, { class: "open" }, titleOf(result))),
             el("p", { class: "where" }, about(result)),
-            passage(result),
+            passage(result, result.agent_app),
             el(
                 "div",
                 { class: "more" },
@@ -53,14 +52,18 @@ export function resultItem(result, search) {
 function titleOf(result) {
     return (
         oneLine(result.title ?? "") ||
-        (result.session ? "Session without a title" : `A ${speaker(result)}, of no session`)
+        (result.session ? "Session without a title" : `A ${speaker(result, result.agent_app)}, of no session`)
     );
 }
 
-/** Say who speaks in a part, and with which tool. */
-export function speaker(part) {
-    const who = SPEAKERS[part.kind] ?? part.kind;
+/** Say who speaks in a part, and with which tool; `app` is the name of the program that wrote the session. */
+export function speaker(part, app) {
+    const who = part.kind === "text" ? capitalised(app ?? "claude") : (SPEAKERS[part.kind] ?? part.kind);
     return part.tool && part.kind.startsWith("tool") ? `${part.tool} ${who}` : who;
+}
+
+function capitalised(name) {
+    return name.slice(0, 1).toUpperCase() + name.slice(1);
 }
 
 /** Say whether a result holds no word that was asked for, but means something like it. */
@@ -86,11 +89,11 @@ function about(result) {
     ];
 }
 
-function passage(part) {
+function passage(part, app) {
     return el(
         "p",
         { class: part.is_error ? "passage error" : "passage", dir: "auto" },
-        el("span", { class: "speaker" }, speaker(part)),
+        el("span", { class: "speaker" }, speaker(part, app)),
         " ",
         marked(part.snippet, part.highlights),
     );
@@ -100,20 +103,20 @@ function around(result, asked) {
     const details = el("details", { class: "around" }, el("summary", {}, "Conversation around it"));
     // Made only when it is opened: most never are, and results must be there within a key press.
     details.addEventListener("toggle", () => {
-        if (details.open && details.childElementCount === 1) details.append(conversation(result.thread, asked));
+        if (details.open && details.childElementCount === 1) details.append(conversation(result, asked));
     });
     return details;
 }
 
-function conversation(thread, asked) {
-    const entries = thread.map((entry) => {
+function conversation(result, asked) {
+    const entries = result.thread.map((entry) => {
         if (entry.kind === "steps" || entry.kind === "break") return el("li", { class: "aside" }, entry.text);
         const cut = entry.cut ? " \u2026" : "";
         const text = el("span", { class: "text", dir: "auto" }, entry.text + cut);
         return el(
             "li",
             { class: entry.hit ? "hit" : null, data: { kind: entry.kind } },
-            el("span", { class: "speaker" }, speaker(entry)),
+            el("span", { class: "speaker" }, speaker(entry, result.agent_app)),
             markWords(text, asked),
         );
     });
@@ -129,7 +132,7 @@ function others(result, search) {
             link(
                 ofReading(one.uuid, search),
                 {},
-                el("span", { class: "speaker" }, speaker(one)),
+                el("span", { class: "speaker" }, speaker(one, result.agent_app)),
                 " ",
                 marked(one.snippet, one.highlights),
             ),

@@ -17,7 +17,6 @@ import { oneLine } from "./harmless.js";
 import { wholeText } from "./whole.js";
 
 const PROSE = new Set(["prompt", "text", "summary", "plan", "memory", "command"]);
-const STARTERS = new Set(["Task", "Agent"]);
 const BREAKS = {
     compacted: "The conversation was compacted here",
     missing: "What came before is missing",
@@ -60,7 +59,7 @@ function said(row, context) {
 }
 
 function head(row, { reading }) {
-    const who = el("span", { class: "speaker", title: row.model }, speaker(row), row.is_error ? " (failed)" : "");
+    const who = el("span", { class: "speaker", title: row.model }, speaker(row, reading.agent_app), row.is_error ? " (failed)" : "");
     const when = row.timestamp
         ? el("time", { datetime: row.timestamp, title: exact(row.timestamp) }, hour(row.timestamp))
         : null;
@@ -95,7 +94,7 @@ function text(row) {
 
 /** What a subagent answers is written for reading, other results are printed by machines. */
 function isReport(row) {
-    return row.kind === "tool_result" && STARTERS.has(row.tool) && !row.is_error;
+    return row.kind === "tool_result" && row.starts_agent && !row.is_error;
 }
 
 function thinking(row) {

@@ -7,7 +7,7 @@ from searchkit.backends.base import Hit
 from searchkit.indexing.embed_parts import feature
 from searchkit.query.parse import understand
 from searchkit.query.types import Period, Query, Span
-from searchkit.search.fuse import Meant, fuse, meaning, weight_of
+from searchkit.search.ranking import Meant, fuse, meaning, weight_of
 from searchkit.search.types import Ranked
 from searchkit.search.weights import RECIPE, trusting
 from searchkit.types import Kind
@@ -18,10 +18,10 @@ RED = Query(text="why was the build red")
 @pytest.mark.parametrize(
     ("question", "weight"),
     [
-        ("why was the build red", 0.3),
-        ("getUserName", 0.1),
-        ("src/auth/login.py", 0.1),
-        ('"exact words"', 0.1),
+        ("why was the build red", 0.5),
+        ("getUserName", 0.3),
+        ("src/auth/login.py", 0.3),
+        ('"exact words"', 0.3),
         ("为什么构建失败", 0.02),
         ("빌드가 왜 실패했나", 0.02),
         ("почему сборка упала", 0.02),
@@ -29,8 +29,8 @@ RED = Query(text="why was the build red")
         ("tại sao máy chủ không khởi động được", 0.1),
         ("erreur d'import", 0.1),
         ("warum ist der Build rot", 0.1),
-        ("build failed… ‘why’ – really", 0.3),
-        ("why branch:fix/login_page is:error failed", 0.3),
+        ("build failed… ‘why’ – really", 0.5),
+        ("why branch:fix/login_page is:error failed", 0.5),
     ],
 )
 def test_meaning_weighs_what_the_question_allows(question: str, weight: float) -> None:
@@ -57,19 +57,19 @@ def test_named_time_counts_for_meaning() -> None:
 @pytest.mark.parametrize(
     ("kind", "text", "expected"),
     [
-        (Kind.TEXT, "Let me check the log.", 0.72),
-        (Kind.TEXT, "Great! Now I'll run it.", 0.72),
-        (Kind.TEXT, "The root cause is the clock.", 0.99),
+        (Kind.TEXT, "Let me check the log.", 0.64),
+        (Kind.TEXT, "Great! Now I'll run it.", 0.64),
+        (Kind.TEXT, "The root cause is the clock.", 0.88),
         (Kind.TEXT, "x" * 200, 1.0),
-        (Kind.TEXT, "Je vais regarder le journal.", 0.72),
-        (Kind.TEXT, "D'accord, voyons les tests.", 0.72),
-        (Kind.TEXT, "Les doublons viennent de la casse des adresses.", 0.99),
-        (Kind.TEXT, "好的，让我看看日志。", 0.72),
-        (Kind.TEXT, "根本原因是时钟。", 0.99),
-        (Kind.TEXT, "먼저 로그를 확인해 보겠습니다.", 0.72),
-        (Kind.TEXT, "원인은 시계입니다.", 0.99),
-        (Kind.TEXT, "まずログを確認します。", 0.72),
-        (Kind.TEXT, "時計がずれていたためです。", 0.99),
+        (Kind.TEXT, "Je vais regarder le journal.", 0.64),
+        (Kind.TEXT, "D'accord, voyons les tests.", 0.64),
+        (Kind.TEXT, "Les doublons viennent de la casse des adresses.", 0.88),
+        (Kind.TEXT, "好的，让我看看日志。", 0.64),
+        (Kind.TEXT, "根本原因是时钟。", 0.88),
+        (Kind.TEXT, "먼저 로그를 확인해 보겠습니다.", 0.64),
+        (Kind.TEXT, "원인은 시계입니다.", 0.88),
+        (Kind.TEXT, "まずログを確認します。", 0.64),
+        (Kind.TEXT, "時計がずれていたためです。", 0.88),
         (Kind.TEXT, "订单" * 34, 1.0),
         (Kind.PROMPT, "let me check", 1.0),
     ],

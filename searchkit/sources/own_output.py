@@ -9,12 +9,12 @@ import re
 
 from searchkit.query.filter_matching import holds
 from searchkit.query.types import Condition, Filter, Query, narrowed
+from searchkit.sources import tools
 from searchkit.types import Block
 
 NAME = "searchkit"
 # A tool of an MCP server is called mcp__<server>__<tool>; that of a plugin, mcp__plugin_<plugin>_<server>__<tool>.
 TOOLS = (NAME, f"plugin_{NAME}_{NAME}")
-SHELLS = frozenset({"Bash", "PowerShell"})
 # The commands of ours that quote transcripts, and how far before its name a command is looked at: commands are
 # hostile text, and may have any length.
 _NAMED = re.compile(r"searchkit\s{1,9}(?:search|show|context|sessions|tree|resume)\b")
@@ -27,13 +27,13 @@ _RUNNERS = {"time": 0, "uvx": 0, "uv": 1, "timeout": 1, "pipx": 1}
 _PYTHON = re.compile(r"\S*python[\d.]*")
 _LEFT_OUT = Filter(name="tool", values=TOOLS, is_excluded=True)
 # Beginnings of our tools' names that mean others as well.
-_OF_MANY = frozenset({"mcp", *map(str.casefold, SHELLS)})
+_OF_MANY = frozenset({"mcp", *tools.shells()})
 
 
 def answering(call: Block) -> str | None:
     """Return the tool that the result of a call is of: a shell that ran one of our commands has our name, too."""
-    is_ours = call.tool in SHELLS and any(
-        field.name == "command" and _runs_ours(call.text[field.start : field.end]) for field in call.fields
+    is_ours = tools.runs_commands(call.tool) and any(
+        field.name == tools.COMMAND and _runs_ours(call.text[field.start : field.end]) for field in call.fields
     )
     return f"{call.tool}__{NAME}" if is_ours else call.tool
 
@@ -79,7 +79,7 @@ def _leads_to_command(before: str) -> bool:
 
 
 def _means_ours(filter: Filter) -> bool:
-    ours = (*TOOLS, *(f"mcp__{tool}__" for tool in TOOLS), *(f"{shell}__{NAME}" for shell in SHELLS))
+    ours = (*TOOLS, *(f"mcp__{tool}__" for tool in TOOLS), *(f"{shell}__{NAME}" for shell in tools.shells()))
     return (
         filter.name == "tool"
         and not filter.is_excluded

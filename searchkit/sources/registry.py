@@ -1,0 +1,96 @@
+"""Opens sources: which program a directory is of, and the package that reads what it wrote.
+
+The programs are the rows of `apps`. Their packages are imported when one of their sources is opened.
+"""
+
+import importlib
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+from searchkit.errors import UsageError
+from searchkit.sources.apps import APPS, DEFAULT, App
+from searchkit.system import paths
+
+if TYPE_CHECKING:
+    from searchkit.sources.base import Adapter, Source
+
+
+def app_named(name: str) -> App:
+    """Return a program by its name."""
+    try:
+        return APPS[name]
+    except KeyError:
+        raise UsageError(f"{name!r} is no agent program that is known", f"use one of {', '.join(APPS)}") from None
+
+
+def adapter(name: str) -> "Adapter":
+    """Import the package that reads what a program wrote."""
+    return cast("Adapter", importlib.import_module(app_named(name).package))
+
+
+def open_source(name: str, roots: Sequence[Path]) -> "Source":
+    """Open the transcripts of one program below its roots."""
+    return adapter(name).open(roots)
+
+
+def open_sources(roots: Sequence[Path]) -> "Source":
+    """Open the transcripts below roots of any programs, as one source."""
+    several = [open_source(name, own) for name, own in by_app(roots).items()]
+    if len(several) == 1:
+        return several[0]
+    from searchkit.sources.joined import JoinedSource
+
+    return JoinedSource(several)
+
+
+def by_app(roots: Sequence[Path]) -> dict[str, list[Path]]:
+    """Sort roots by the programs they are of, in the order of the roots."""
+    sorted_roots: dict[str, list[Path]] = {}
+    for root in roots:
+        sorted_roots.setdefault(app_of(root).name, []).append(root)
+    return sorted_roots
+
+
+def app_of(root: str | Path) -> App:
+    """Return the program that a root is of, by what lies in it; one in which nothing lies is the default's."""
+    return next((app for app in APPS.values() if _has_signs(app, root)), APPS[DEFAULT])
+
+
+def app_of_file(file: str) -> App:
+    """Return the program that wrote a file, by the nearest directory above it that is a root of one."""
+    directory = os.path.dirname(file)
+    while directory != os.path.dirname(directory):
+        for app in APPS.values():
+            if _has_signs(app, directory):
+                return app
+        directory = os.path.dirname(directory)
+    return APPS[DEFAULT]
+
+
+def default_roots(environment: Mapping[str, str]) -> tuple[Path, ...]:
+    """Return where transcripts lie of all programs that wrote some; where there are none, of the default.
+
+    A directory that an environment variable names counts, whatever lies in it.
+    """
+    found = []
+    for app in APPS.values():
+        root = paths.absolute(environment.get(app.variable) or app.home, environment)
+        if environment.get(app.variable) or _has_signs(app, root):
+            found.append(Path(root))
+    return tuple(dict.fromkeys(found)) or (Path(paths.absolute(APPS[DEFAULT].home, environment)),)
+
+
+def is_any_named(environment: Mapping[str, str]) -> bool:
+    """Say whether an environment variable of a program says where its transcripts lie."""
+    return any(environment.get(app.variable) for app in APPS.values())
+
+
+def watched(root: Path) -> list[str]:
+    """List the files and directories below a root in which a change is worth reading."""
+    return [str(root / name) for name in app_of(root).watched]
+
+
+def _has_signs(app: App, root: str | Path) -> bool:
+    return any(os.path.isdir(os.path.join(root, sign)) for sign in app.signs)
