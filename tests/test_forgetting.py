@@ -109,10 +109,7 @@ def test_interrupted_forgetting_is_told_and_finished(
 
 KILLED = """
 import os, signal, sys
-from searchkit.backends.local.backend import LocalBackend
-from searchkit.backends.local.catalog.store import Catalog
-from searchkit.backends.local.words.index import Keyword
-from searchkit.errors import IndexMissing
+from importlib import import_module
 from searchkit.engine import Engine
 
 
@@ -120,7 +117,8 @@ def die(*arguments, **named):
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-setattr({"Catalog": Catalog, "LocalBackend": LocalBackend}[sys.argv[1]], sys.argv[2], die)
+module, kind = sys.argv[1].split(":")
+setattr(getattr(import_module(module), kind), sys.argv[2], die)
 with Engine(sys.argv[3]) as engine:
     engine.prune([sys.argv[4]])
 """
@@ -132,7 +130,8 @@ def test_killed_forgetting_is_told_and_finished(run: Run, index: Path, step: str
     owner, name = STEPS[step]
     texts = texts_on_disk(index)
 
-    killed = subprocess.run([sys.executable, "-c", KILLED, owner.__name__, name, str(index), SESSION])
+    place = f"{owner.__module__}:{owner.__name__}"
+    killed = subprocess.run([sys.executable, "-c", KILLED, place, name, str(index), SESSION])
     told = run("doctor")
     finished = run("index")
 
