@@ -118,6 +118,9 @@ class _Pool:
         return rank(hits, self._query, self._recipe, self._question is None)
 
     def _arranged(self, ranked: Sequence[Ranked]) -> list[Ranked]:
+        if not self._query.wanted:
+            # What filters alone choose is a list of everything, not an answer.
+            return list(ranked)
         if self._order is not Order.RELEVANCE:
             return ranking.without_side_records(ranked)
         return ranking.arranged(self._backend, ranked, self._recipe)
