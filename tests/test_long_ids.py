@@ -48,6 +48,7 @@ def test_session_is_found_by_its_short_id(found: Run) -> None:
     session, _ = found("sessions", "--json").json["sessions"]
     id = session["session"]
 
+    (typed,) = found("search", "ladder", "--session", id, "--json").json["results"]
     kinds = {result["kind"] for result in found("search", "--session", id, "--group", "none", "--json").json["results"]}
 
-    assert {"prompt", "history"} <= kinds
+    assert ("history", "prompt" in kinds) == (typed["kind"], True)

@@ -73,6 +73,7 @@ FILTERED: list[tuple[str, str, set[str]]] = [
     ("session", SESSION[:6], SHOP),
     ("agent", "abc", {"delegated"}),
     ("agent", "explore", {"delegated"}),
+    ("agent-app", "claude", SHOP | WEB | {"ancient", "planned"}),
     ("branch", "LAMP", SHOP - {"delegated"}),
     ("tool", "Edit", {"called", "failed"}),
     ("tool", "github", {"searched"}),

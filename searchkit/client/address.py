@@ -122,7 +122,9 @@ def _check_runtime_directory(directory: str) -> None:
     # A link is no directory, wherever it leads.
     found = os.lstat(directory)
     if found.st_mode & _KIND_BITS != _DIRECTORY:
-        raise NotPrivate(f"{directory} is no directory", "remove it, or set XDG_RUNTIME_DIR to a directory of your own")
+        raise NotPrivate(
+            f"{directory} is not a directory", "remove it, or set XDG_RUNTIME_DIR to a directory of your own"
+        )
     files.check_owned(directory)
     if sys.platform != "win32" and found.st_mode & 0o077:
         os.chmod(directory, 0o700)

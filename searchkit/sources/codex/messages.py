@@ -1,7 +1,6 @@
 """How the items of a rollout read: whose words a message holds, what a call does, and whether its result failed."""
 
 import re
-import shlex
 from collections.abc import Iterator
 
 import msgspec
@@ -200,7 +199,7 @@ def _as_command(inputs: Fields) -> Fields:
     command = inputs.get(tools.COMMAND, inputs.get("cmd"))
     if isinstance(command, list):
         words = [word for word in command if isinstance(word, str)]
-        command = words[2] if len(words) == 3 and words[1] in _SCRIPTED else shlex.join(words)
+        command = words[2] if len(words) == 3 and words[1] in _SCRIPTED else " ".join(words)
     if not isinstance(command, str):
         return inputs
     return {tools.COMMAND: command, **{name: one for name, one in inputs.items() if name not in (tools.COMMAND, "cmd")}}
