@@ -10,6 +10,7 @@ from searchkit.query.types import Condition, Filter
 from searchkit.sources.claude import ClaudeSource
 from searchkit.sources.parts import split
 from searchkit.types import Change, Fact, Link, Record, Session
+from tests.reference.contents import session_parts
 
 SESSION = "11111111-1111-4111-8111-111111111111"
 OTHER = "22222222-2222-4222-8222-222222222222"
@@ -28,35 +29,35 @@ def texts(backend: Backend, session: str = SESSION, agent: str | None = None) ->
 
 def kept(backend: Backend, session: str = SESSION, agent: str | None = None) -> list[Stored]:
     """Return the parts of a session in order, without repeats."""
-    return [part for part in backend.session_parts(session, agent) if part.repeats is None]
+    return [part for part in session_parts(backend, session, agent) if part.repeats is None]
 
 
 def found(backend: Backend, words: str, limit: int = 5, **filters: str) -> list[Stored]:
     """Return the parts that answer a question, best first."""
     query = understand(words, now=datetime(2026, 6, 1, tzinfo=UTC), filters=filters.items())
-    hits = backend.keyword(query, limit).hits
-    return [stored for stored in backend.stored([hit.key for hit in hits]) if stored is not None]
+    hits = backend.words.search(query, limit).hits
+    return [stored for stored in backend.catalog.stored([hit.key for hit in hits]) if stored is not None]
 
 
 def session_of(backend: Backend, session: str = SESSION) -> Session:
     """Return one session, which must be there."""
-    return backend.named([session])[session]
+    return backend.catalog.named([session])[session]
 
 
 def sessions_with(backend: Backend, name: str, *values: str) -> list[str]:
     """Return the ids of the sessions for which a filter holds."""
     condition = Condition(filters=(Filter(name=name, values=values),))
-    return [session.id for session in backend.sessions(condition)]
+    return [session.id for session in backend.catalog.sessions(condition)]
 
 
 def link_of(backend: Backend, uuid: str) -> Link:
     """Return one record, which must be there."""
-    return backend.links([uuid])[uuid]
+    return backend.catalog.links([uuid])[uuid]
 
 
 def facts_of(backend: Backend, name: str, session: str = SESSION) -> list[tuple[str | None, str]]:
     """Return agent and value of the facts of that name."""
-    return [(fact.agent, fact.value) for fact in backend.facts(session) if fact.name == name]
+    return [(fact.agent, fact.value) for fact in backend.catalog.facts(session) if fact.name == name]
 
 
 def problems_of(backend: Backend, kind: str) -> list[tuple[str, int]]:

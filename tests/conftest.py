@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from searchkit.backends.base import Backend
-from searchkit.backends.local import EmbeddedBackend, open_to_write
+from searchkit.backends.local.backend import LocalBackend
+from searchkit.backends.local.open import open_to_write
 from searchkit.cli import main
 from searchkit.indexing.ingest import ingest
 from searchkit.sources.claude import ClaudeSource
@@ -41,7 +42,7 @@ def indexed(home: Home, tmp_path: Path) -> Iterator[Callable[[], Backend]]:
         def update() -> Backend:
             with open_to_write(directory) as backend:
                 ingest(ClaudeSource([home.root]), backend)
-            return opened.enter_context(closing(EmbeddedBackend(directory)))
+            return opened.enter_context(closing(LocalBackend(directory)))
 
         yield update
 

@@ -5,8 +5,9 @@ import sys
 from contextlib import closing
 from pathlib import Path
 
-from searchkit.backends.local import EmbeddedBackend, open_to_write
+from searchkit.backends.local.backend import LocalBackend
 from searchkit.backends.local.layout import CATALOG
+from searchkit.backends.local.open import open_to_write
 from searchkit.indexing.ingest import ingest
 from searchkit.sources.claude import ClaudeSource
 from tests.answers import SESSION
@@ -44,8 +45,8 @@ def test_opening_the_index_to_write_keeps_the_locks_of_who_reads_it(home: Home, 
     index = tmp_path / "index"
     with open_to_write(index) as backend:
         ingest(ClaudeSource([home.root]), backend)
-    with closing(EmbeddedBackend(index)) as reader:
-        reader.counts()
+    with closing(LocalBackend(index)) as reader:
+        reader.catalog.counts()
         log = index / f"{CATALOG}-wal"
         with open_to_write(index):
             pass
@@ -54,7 +55,7 @@ def test_opening_the_index_to_write_keeps_the_locks_of_who_reads_it(home: Home, 
         subprocess.run([sys.executable, "-c", OPEN_AND_CLOSE, str(index / CATALOG)], check=True)
 
         assert before == log.stat().st_ino
-        assert 1 == reader.counts().sessions
+        assert 1 == reader.catalog.counts().sessions
 
 
 def test_nothing_but_sqlite_opens_the_catalog(home: Home, tmp_path: Path) -> None:

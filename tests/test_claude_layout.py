@@ -162,7 +162,7 @@ def test_link_inside_the_root_is_one_more_place(home: Home, indexed: Index) -> N
 
     assert ["hello wombat"] == texts(backend, SESSION)
     assert 1 == len(found(backend, "wombat"))
-    assert (2, 1) == (backend.counts().files, backend.counts().links)
+    assert (2, 1) == (backend.catalog.counts().files, backend.catalog.counts().links)
 
 
 def test_link_to_a_directory_inside_the_root_is_no_circle(home: Home) -> None:
@@ -236,7 +236,7 @@ def test_known_file_that_becomes_unreadable_keeps_what_was_read(
     backend = indexed()
 
     assert ["one", "two"] == texts(backend)
-    assert 2 == backend.counts().lines
+    assert 2 == backend.catalog.counts().lines
 
 
 def test_unreadable_overflow_costs_only_itself(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -298,7 +298,7 @@ def test_renamed_session_is_known_by_its_new_name(home: Home, indexed: Index) ->
     (hit,) = found(backend, "wombat")
     assert ["saved.jsonl"] == [Path(place.file).name for place in hit.link.places]
     assert record["uuid"] == hit.part.uuid
-    assert 1 == backend.counts().files
+    assert 1 == backend.catalog.counts().files
 
 
 def test_agents_nest(home: Home, indexed: Index) -> None:
@@ -310,9 +310,9 @@ def test_agents_nest(home: Home, indexed: Index) -> None:
 
     backend = indexed()
 
-    assert (1, 2) == (backend.counts().sessions, backend.counts().agents)
+    assert (1, 2) == (backend.catalog.counts().sessions, backend.catalog.counts().agents)
     assert ["look deeper"] == texts(backend, SESSION, "b2")
-    calls = [(fact.agent, fact.value) for fact in backend.facts(SESSION) if fact.name == "call"]
+    calls = [(fact.agent, fact.value) for fact in backend.catalog.facts(SESSION) if fact.name == "call"]
     assert [("b2", call["message"]["content"][0]["id"])] == calls
 
 
@@ -336,9 +336,13 @@ def test_workflow_journal_holds_results(home: Home, indexed: Index) -> None:
 
     backend = indexed()
 
-    assert {"tool_result": 1} == backend.counts().parts
+    assert {"tool_result": 1} == backend.catalog.counts().parts
     assert ["fine"] == [hit.part.text for hit in found(backend, "fine")]
-    assert (1, 2, 0) == (backend.counts().sessions, backend.counts().lines, backend.counts().torn)
+    assert (1, 2, 0) == (
+        backend.catalog.counts().sessions,
+        backend.catalog.counts().lines,
+        backend.catalog.counts().torn,
+    )
 
 
 def test_empty_transcript_is_a_session(home: Home, indexed: Index) -> None:
@@ -347,7 +351,11 @@ def test_empty_transcript_is_a_session(home: Home, indexed: Index) -> None:
 
     backend = indexed()
 
-    assert (1, 1, 0) == (backend.counts().files, backend.counts().sessions, backend.counts().lines)
+    assert (1, 1, 0) == (
+        backend.catalog.counts().files,
+        backend.catalog.counts().sessions,
+        backend.catalog.counts().lines,
+    )
     assert [] == [finding for finding in backend.findings() if not finding.kind.startswith("index")]
 
 

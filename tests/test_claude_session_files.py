@@ -11,6 +11,7 @@ import pytest
 
 from searchkit.backends.base import Backend
 from tests.answers import OTHER, SESSION, complaints, facts_of, found, read, said, session_of
+from tests.reference.contents import session_parts
 from tests.transcript import Home
 
 Index = Callable[[], Backend]
@@ -320,7 +321,7 @@ def test_hostile_values_raise_nothing(home: Home, indexed: Index, value: object)
 
     backend = indexed()
 
-    assert "hello" in [part.part.text for part in backend.session_parts(SESSION)]
+    assert "hello" in [part.part.text for part in session_parts(backend, SESSION)]
     assert session_of(backend).title
 
 

@@ -45,8 +45,8 @@ def test_progress_stands_in_until_the_result_comes(home: Home, indexed: Index) -
 
     assert [("tool_call", "command: make"), ("tool_result", "built")] == said(backend)
     assert [] == found(backend, "wombat")
-    assert ({"tool_call": 1, "tool_result": 1}, 0) == (backend.counts().parts, backend.counts().repeats)
-    assert 5 == backend.counts().links
+    assert ({"tool_call": 1, "tool_result": 1}, 0) == (backend.catalog.counts().parts, backend.catalog.counts().repeats)
+    assert 5 == backend.catalog.counts().links
 
 
 def test_progress_before_its_result_in_one_reading_makes_no_part(home: Home) -> None:
@@ -116,7 +116,7 @@ def test_agent_progress_holds_the_whole_of_a_persisted_result(home: Home, indexe
     backend = indexed()
 
     assert ["the whole wombat"] == [hit.part.text for hit in found(backend, "whole")]
-    assert 1 == backend.counts().parts["tool_result"]
+    assert 1 == backend.catalog.counts().parts["tool_result"]
 
 
 def test_agent_progress_repeats_the_agents_own_file(home: Home, indexed: Index) -> None:
@@ -134,7 +134,7 @@ def test_agent_progress_repeats_the_agents_own_file(home: Home, indexed: Index) 
         hit.link.places[0].file.rpartition("/")[2],
         hit.link.standing,
     )
-    assert 1 == backend.counts().repeats
+    assert 1 == backend.catalog.counts().repeats
 
 
 def test_secondary_words_repeat_primary_ones(home: Home, indexed: Index) -> None:
@@ -149,7 +149,7 @@ def test_secondary_words_repeat_primary_ones(home: Home, indexed: Index) -> None
 
     assert [("prompt", "fix it")] == said(backend)
     assert "user" == kept(backend)[0].link.type
-    assert 3 == backend.counts().repeats
+    assert 3 == backend.catalog.counts().repeats
 
 
 def test_secondary_words_alone_are_found(home: Home, indexed: Index) -> None:
@@ -162,7 +162,7 @@ def test_secondary_words_alone_are_found(home: Home, indexed: Index) -> None:
     backend = indexed()
 
     assert ["queue-operation"] == [part.link.type for part in kept(backend)]
-    assert ({"prompt": 1}, 2) == (backend.counts().parts, backend.counts().repeats)
+    assert ({"prompt": 1}, 2) == (backend.catalog.counts().parts, backend.catalog.counts().repeats)
 
 
 def test_same_words_in_another_session_are_no_repeat(home: Home, indexed: Index) -> None:
@@ -170,7 +170,7 @@ def test_same_words_in_another_session_are_no_repeat(home: Home, indexed: Index)
     home.session(SESSION).prompt("fix it")
     home.session(OTHER).line({**QUEUE, "sessionId": OTHER, "content": "fix it"})
 
-    assert 2 == indexed().counts().parts["prompt"]
+    assert 2 == indexed().catalog.counts().parts["prompt"]
 
 
 TITLES: list[tuple[list[Record], str]] = [

@@ -44,7 +44,7 @@ def test_history_is_read_line_by_line(home: Home, indexed: Index) -> None:
     assert [("prompt", "hello"), ("history", "where is the wombat?"), ("history", "and the numbat?")] == in_time(
         backend
     )
-    assert (4, 3) == (backend.counts().lines, backend.counts().parts["history"])
+    assert (4, 3) == (backend.catalog.counts().lines, backend.catalog.counts().parts["history"])
     assert [(Kind.HISTORY, "an old line without a session")] == hits(backend, "old")
 
 
@@ -70,7 +70,11 @@ def test_torn_line_of_the_history_is_counted(home: Home, indexed: Index) -> None
 
     backend = indexed()
 
-    assert (3, 1, 2) == (backend.counts().lines, backend.counts().torn, backend.counts().records)
+    assert (3, 1, 2) == (
+        backend.catalog.counts().lines,
+        backend.catalog.counts().torn,
+        backend.catalog.counts().records,
+    )
     assert [("history.jsonl", 2)] == problems_of(backend, "torn line")
 
 
@@ -81,7 +85,7 @@ def test_session_known_only_from_side_files_is_counted_apart(home: Home, indexed
 
     backend = indexed()
 
-    assert (1, 1) == (backend.counts().sessions, backend.counts().sessions_without_transcript)
+    assert (1, 1) == (backend.catalog.counts().sessions, backend.catalog.counts().sessions_without_transcript)
     assert "/home/mira/src/shop" == session_of(backend, OTHER).project
 
 
@@ -95,7 +99,7 @@ def test_todo_list_is_one_part(home: Home, indexed: Index) -> None:
     backend = indexed()
 
     assert [("prompt", "hello"), ("todo", "[completed] feed the wombat\n[pending] rest")] == said(backend)
-    assert {"prompt": 1, "todo": 1} == backend.counts().parts
+    assert {"prompt": 1, "todo": 1} == backend.catalog.counts().parts
 
 
 def test_todo_list_of_an_agent_is_the_agents(home: Home, indexed: Index) -> None:
@@ -116,7 +120,7 @@ def test_todo_list_that_changes_replaces_its_part(home: Home, indexed: Index) ->
     assert ["[in_progress] feed the numbat"] == texts(backend)
     assert [] == found(backend, "wombat")
     home.todos(SESSION, [])
-    assert {} == indexed().counts().parts
+    assert {} == indexed().catalog.counts().parts
 
 
 def test_task_is_one_part(home: Home, indexed: Index) -> None:
@@ -136,7 +140,7 @@ def test_plan_and_memory_are_found(home: Home, indexed: Index) -> None:
 
     assert [(Kind.PLAN, "# Plan\nBuild a burrow\n")] == hits(backend, "burrow")
     assert [(Kind.MEMORY, "The wombat likes carrots\n")] == hits(backend, "carrots")
-    assert 0 == backend.counts().sessions
+    assert 0 == backend.catalog.counts().sessions
 
 
 def test_plan_that_changes_replaces_its_part(home: Home, indexed: Index) -> None:
@@ -147,7 +151,7 @@ def test_plan_that_changes_replaces_its_part(home: Home, indexed: Index) -> None
 
     backend = indexed()
 
-    assert {"plan": 1} == backend.counts().parts
+    assert {"plan": 1} == backend.catalog.counts().parts
     assert [] == hits(backend, "burrow")
 
 
@@ -231,7 +235,7 @@ def test_sessions_index_gives_titles(home: Home, indexed: Index) -> None:
     backend = indexed()
 
     assert ["Wombats counted", "Numbats"] == [session_of(backend, session).title for session in (SESSION, OTHER)]
-    assert 1 == backend.counts().repeats
+    assert 1 == backend.catalog.counts().repeats
 
 
 def test_sessions_index_holds_the_first_prompt_of_a_lost_session(home: Home, indexed: Index) -> None:
@@ -260,7 +264,7 @@ def test_overflow_of_an_agent_is_found_in_every_layout(home: Home, indexed: Inde
     backend = indexed()
 
     assert ["command: make", "the whole wombat"] == texts(backend, SESSION, "a1")
-    assert 1 == backend.counts().parts["tool_result"]
+    assert 1 == backend.catalog.counts().parts["tool_result"]
 
 
 def test_overflow_of_a_backup_is_found(home: Home) -> None:
@@ -282,7 +286,7 @@ def test_overflow_of_a_fork_is_its_originals(home: Home, indexed: Index) -> None
 
     backend = indexed()
 
-    assert 1 == backend.counts().parts["tool_result"]
+    assert 1 == backend.catalog.counts().parts["tool_result"]
     assert ["the whole wombat"] == texts(backend, OTHER)
 
 

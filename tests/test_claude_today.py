@@ -61,7 +61,7 @@ def test_chain_runs_through_a_listing(home: Home, indexed: Index) -> None:
     listing = transcript.attachment("skill_listing", content="- giraffe: feeds it")
     after = transcript.prompt("second")
 
-    links = indexed().links([listing["uuid"], after["uuid"]])
+    links = indexed().catalog.links([listing["uuid"], after["uuid"]])
 
     assert (before["uuid"], listing["uuid"]) == (links[listing["uuid"]].parent, links[after["uuid"]].parent)
 

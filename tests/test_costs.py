@@ -65,7 +65,7 @@ def fork(home: Home, original: Transcript, session: str, **marks: Any) -> Transc
 
 def usd(backend: Backend, *sessions: str) -> list[float | None]:
     """Return what sessions cost, in cents of cents, as sums of fractions are never quite what they should be."""
-    found = backend.costs(sessions)
+    found = backend.catalog.costs(sessions)
     return [round(found[one].usd, 6) if one in found else None for one in sessions]
 
 
@@ -78,8 +78,8 @@ def test_last_total_is_what_a_session_cost(home: Home, indexed: Index) -> None:
 
     backend = indexed()
 
-    assert {FIRST: Cost(usd=0.5, api_ms=500, output_per_second=2_000.0)} == backend.costs([FIRST])
-    (figures,) = backend.figures(Condition(), [Grouping.TOTAL])[Grouping.TOTAL].values()
+    assert {FIRST: Cost(usd=0.5, api_ms=500, output_per_second=2_000.0)} == backend.catalog.costs([FIRST])
+    (figures,) = backend.catalog.figures(Condition(), [Grouping.TOTAL])[Grouping.TOTAL].values()
     assert (0.5, 0.0, 500, 1_000) == (figures.cost, figures.estimated, figures.api_ms, figures.api_output)
 
 
@@ -117,8 +117,8 @@ def test_fork_does_not_count_what_it_inherited(home: Home, indexed: Index) -> No
     backend = indexed()
 
     assert [0.6, 0.2, 0.4] == usd(backend, FIRST, FORK, OTHER)
-    assert [0.0, 0.5, 0.5] == [backend.costs([one])[one].inherited for one in (FIRST, FORK, OTHER)]
-    (figures,) = backend.figures(Condition(), [Grouping.TOTAL])[Grouping.TOTAL].values()
+    assert [0.0, 0.5, 0.5] == [backend.catalog.costs([one])[one].inherited for one in (FIRST, FORK, OTHER)]
+    (figures,) = backend.catalog.figures(Condition(), [Grouping.TOTAL])[Grouping.TOTAL].values()
     assert 1.2 == pytest.approx(figures.cost)
 
 
@@ -251,8 +251,8 @@ def test_total_holds_whatever_stands_beside_it(home: Home, indexed: Index, field
 
     assert [0.25] == usd(backend, FIRST)
     for by in (Grouping.TOTAL, Grouping.DAY, Grouping.PROJECT):
-        assert [0.25] == [round(one.cost or 0, 6) for one in backend.figures(Condition(), [by])[by].values()]
-    by_model = backend.figures(Condition(), [Grouping.MODEL])[Grouping.MODEL]
+        assert [0.25] == [round(one.cost or 0, 6) for one in backend.catalog.figures(Condition(), [by])[by].values()]
+    by_model = backend.catalog.figures(Condition(), [Grouping.MODEL])[Grouping.MODEL]
     assert sum(one.cost or 0 for one in by_model.values()) <= 0.25 + 1e-9
 
 
@@ -281,7 +281,7 @@ def test_models_cost_what_the_client_says(home: Home, indexed: Index) -> None:
     used = {"claude-opus-4-6[1m]": {"costUSD": 0.2}, "claude-haiku-4-5": {"costUSD": 0.1}, "free": {"costUSD": 0}}
     state(transcript, 0.3, modelUsage=used)
 
-    found = indexed().figures(Condition(), [Grouping.MODEL])[Grouping.MODEL]
+    found = indexed().catalog.figures(Condition(), [Grouping.MODEL])[Grouping.MODEL]
 
     assert {"claude-opus-4-6": 0.2, "claude-haiku-4-5": 0.1} == {
         label: pytest.approx(one.cost) for label, one in found.items()
@@ -294,7 +294,7 @@ def test_client_that_knows_no_price_estimates(home: Home, indexed: Index) -> Non
     turn(transcript)
     state(transcript, 0.3, hasUnknownModelCost=True)
 
-    assert indexed().costs([FIRST])[FIRST].is_estimate
+    assert indexed().catalog.costs([FIRST])[FIRST].is_estimate
 
 
 def test_tokens_are_priced_where_nobody_says_a_cost(home: Home, run: Run) -> None:
@@ -372,7 +372,7 @@ def test_record_that_says_its_cost_is_no_estimate(home: Home, indexed: Index) ->
     transcript.prompt("look")
     transcript.text("there", costUSD=0.25)
 
-    assert {FIRST: Cost(usd=0.25)} == indexed().costs([FIRST])
+    assert {FIRST: Cost(usd=0.25)} == indexed().catalog.costs([FIRST])
 
 
 def test_configuration_overrides_prices(home: Home, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

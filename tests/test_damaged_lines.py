@@ -72,7 +72,11 @@ def test_whole_record_behind_a_torn_one_is_indexed_and_told(home: Home, indexed:
     assert [2] == [place.line for place in link_of(backend, joined["uuid"]).places]
     assert ["the joined marmoset"] == [hit.part.text for hit in found(backend, "marmoset")]
     assert [(f"{SESSION}.jsonl", 2)] == problems_of(backend, "torn line")
-    assert (4, 1, 3) == (backend.counts().lines, backend.counts().torn, backend.counts().records)
+    assert (4, 1, 3) == (
+        backend.catalog.counts().lines,
+        backend.catalog.counts().torn,
+        backend.catalog.counts().records,
+    )
     run("index")
     assert f"{len(TORN)} bytes" in run("doctor").out
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from searchkit.backends.local import EmbeddedBackend
+from searchkit.backends.local.backend import LocalBackend
 from searchkit.embed.base import Vectors
 from searchkit.embed.fake import FakeEmbedder
 from searchkit.indexing import embed_parts
@@ -33,9 +33,9 @@ class Listening(FakeEmbedder):
 
 
 @pytest.fixture
-def backend(tmp_path: Path) -> Iterator[EmbeddedBackend]:
+def backend(tmp_path: Path) -> Iterator[LocalBackend]:
     """An index in which ten texts were said by three sessions each."""
-    with closing(EmbeddedBackend(tmp_path / "index", is_writable=True)) as opened:
+    with closing(LocalBackend(tmp_path / "index", is_writable=True)) as opened:
         for turn, (name, session) in enumerate(SESSIONS.items()):
             told(opened, transcript(name, *(said(10 * turn, number, session) for number in range(10))))
         yield opened
@@ -46,7 +46,7 @@ def said(before: int, number: int, session: str) -> Record:
     return record(before + number + 1, number + 1, TEXTS[number], session=session)
 
 
-def test_text_is_embedded_once_in_any_batch(backend: EmbeddedBackend, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_text_is_embedded_once_in_any_batch(backend: LocalBackend, monkeypatch: pytest.MonkeyPatch) -> None:
     """A text that many parts have is embedded for one of them, and the others have the same vector."""
     monkeypatch.setattr(embed_parts, "BATCH_PARTS", 7)
     embedder = Listening()
@@ -54,12 +54,12 @@ def test_text_is_embedded_once_in_any_batch(backend: EmbeddedBackend, monkeypatc
     done = embed_parts.embed(backend, embedder)
 
     assert (30, sorted(TEXTS)) == (done, sorted(embedder.heard))
-    assert (30, 0) == ((reach := backend.covered()).searchable, reach.pending)
-    found = backend.nearest(embedder.embed_query(TEXTS[4]), Condition(), 3)
+    assert (30, 0) == ((reach := backend.vectors.reach()).searchable, reach.pending)
+    found = backend.vectors.nearest(embedder.embed_query(TEXTS[4]), Condition(), 3)
     assert 3 == len([near for near in found if near.cosine > 0.999])
 
 
-def test_text_is_embedded_once_in_any_run(backend: EmbeddedBackend) -> None:
+def test_text_is_embedded_once_in_any_run(backend: LocalBackend) -> None:
     """What comes later and was said before is not embedded again."""
     embed_parts.embed(backend, FakeEmbedder())
     told(backend, transcript("a-later", said(30, 5, A), record(50, 11, "something new")))

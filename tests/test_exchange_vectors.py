@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from searchkit.backends.local import EmbeddedBackend
+from searchkit.backends.local.backend import LocalBackend
 from searchkit.backends.local.open import open_to_write
 from searchkit.backends.vector_priority import EXCHANGE_PIECE
 from searchkit.embed.fake import FakeEmbedder
@@ -41,23 +41,23 @@ def directory(home: Home, tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def backend(directory: Path) -> Iterator[EmbeddedBackend]:
+def backend(directory: Path) -> Iterator[LocalBackend]:
     """The same, to be written to."""
-    with closing(EmbeddedBackend(directory, is_writable=True)) as opened:
+    with closing(LocalBackend(directory, is_writable=True)) as opened:
         yield opened
 
 
-def key_of(backend: EmbeddedBackend, text: str) -> int:
+def key_of(backend: LocalBackend, text: str) -> int:
     """Return the key of the part that begins with a text."""
     embedder = FakeEmbedder()
-    near = backend.nearest(embedder.embed_query(text), Condition(), 20)
-    stored = backend.stored([one.key for one in near])
+    near = backend.vectors.nearest(embedder.embed_query(text), Condition(), 20)
+    stored = backend.catalog.stored([one.key for one in near])
     return next(
         one.key for one, part in zip(near, stored, strict=True) if part and part.part.text.startswith(text[:20])
     )
 
 
-def test_long_answer_is_embedded_with_its_prompt(backend: EmbeddedBackend) -> None:
+def test_long_answer_is_embedded_with_its_prompt(backend: LocalBackend) -> None:
     """So much of both, beside the text itself; a short text has one vector."""
     embedder = Listening()
 
@@ -66,23 +66,23 @@ def test_long_answer_is_embedded_with_its_prompt(backend: EmbeddedBackend) -> No
     together = f"{PROMPT}\n{LONG[: embed_parts.ANSWER_CHARACTERS]}"
     assert {together, LONG[: embed_parts.TEXT_CHARACTERS]} < set(embedder.heard)
     long, short = key_of(backend, LONG), key_of(backend, "Let me look again.")
-    pieces = {key: [one.piece for one in several] for key, several in backend.vectors([long, short]).items()}
+    pieces = {key: [one.piece for one in several] for key, several in backend.vectors.of([long, short]).items()}
     assert {long: [0, EXCHANGE_PIECE], short: [0]} == pieces
 
 
-def test_answer_is_found_once_by_the_nearer_vector(backend: EmbeddedBackend) -> None:
+def test_answer_is_found_once_by_the_nearer_vector(backend: LocalBackend) -> None:
     """A part with two vectors takes one place."""
     embedder = FakeEmbedder()
     embed_parts.embed(backend, embedder)
 
-    found = backend.nearest(embedder.embed_query(f"{PROMPT}\n{LONG[:350]}"), Condition(), 20)
+    found = backend.vectors.nearest(embedder.embed_query(f"{PROMPT}\n{LONG[:350]}"), Condition(), 20)
 
     assert len(found) == len({one.key for one in found})
     assert Kind.TEXT is found[0].kind
     assert 0.999 < found[0].cosine
 
 
-def test_error_has_a_vector_and_other_output_has_none(backend: EmbeddedBackend) -> None:
+def test_error_has_a_vector_and_other_output_has_none(backend: LocalBackend) -> None:
     """Of what tools print only what went wrong is embedded."""
     embedder = Listening()
 
@@ -92,18 +92,18 @@ def test_error_has_a_vector_and_other_output_has_none(backend: EmbeddedBackend) 
     assert "ferries: 3" not in embedder.heard
 
 
-def test_index_without_second_vectors_gets_them(backend: EmbeddedBackend, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_index_without_second_vectors_gets_them(backend: LocalBackend, monkeypatch: pytest.MonkeyPatch) -> None:
     """As those of older versions: only the long answer is embedded again, and nothing is there twice."""
     with monkeypatch.context() as older:
         older.setattr(embed_parts, "pieces", lambda kind, length: 1)
         older.setattr("searchkit.backends.local.vectors.pending.of_exchanges", lambda connection: set())
         embed_parts.embed(backend, FakeEmbedder())
-        before = backend.covered().searchable
-    backend._held = None
+        before = backend.vectors.reach().searchable
+    backend.vectors._held = None
     embedder = Listening()
 
     assert 1 == embed_parts.embed(backend, embedder)
 
     assert 2 == len(embedder.heard)
-    assert (before, 0) == ((reach := backend.covered()).searchable, reach.pending)
+    assert (before, 0) == ((reach := backend.vectors.reach()).searchable, reach.pending)
     assert [] == [one for one in backend.findings() if "vectors" in one.kind]

@@ -36,7 +36,7 @@ def test_fact_09_same_words_queued_twice_are_two_prompts(home: Home, indexed: In
     backend = indexed()
 
     assert [("prompt", "continue")] * 2 == said(backend)
-    assert 0 == backend.counts().repeats
+    assert 0 == backend.catalog.counts().repeats
 
 
 def test_fact_09_queued_words_also_held_by_the_queue_are_one_prompt(home: Home, indexed: Index) -> None:
@@ -50,7 +50,7 @@ def test_fact_09_queued_words_also_held_by_the_queue_are_one_prompt(home: Home, 
 
     assert [("prompt", "also run ruff")] == said(backend)
     assert "attachment" == kept(backend)[0].link.type
-    assert 1 == backend.counts().repeats
+    assert 1 == backend.catalog.counts().repeats
 
 
 def test_fact_11_tool_use_result_adds_no_text(home: Home, indexed: Index) -> None:
@@ -102,7 +102,7 @@ def test_fact_12_persisted_output_is_read_whole_by_base_name(home: Home, indexed
 
     (hit,) = found(backend, "quagga")
     assert ("only the top\nand the quagga at the very end\n", "Bash") == (hit.part.text, hit.part.tool)
-    assert 1 == backend.counts().parts["tool_result"]
+    assert 1 == backend.catalog.counts().parts["tool_result"]
 
 
 def test_fact_12_persisted_output_without_its_file_keeps_the_preview(home: Home, indexed: Index) -> None:
@@ -125,7 +125,7 @@ def test_fact_16_lone_surrogate_is_replaced_and_its_line_kept(home: Home, indexe
     backend = indexed()
 
     assert ["before", "torn \ufffd smile \U0001f600 end", "after"] == texts(backend)
-    assert 0 == backend.counts().torn
+    assert 0 == backend.catalog.counts().torn
 
 
 def test_fact_17_empty_thinking_is_counted_and_makes_no_part(home: Home, indexed: Index) -> None:
@@ -137,8 +137,8 @@ def test_fact_17_empty_thinking_is_counted_and_makes_no_part(home: Home, indexed
     backend = indexed()
 
     assert [("thinking", "the cache is stale")] == said(backend)
-    assert {"empty_thinking": 1} == backend.counts().noise
-    assert 2 == backend.counts().links
+    assert {"empty_thinking": 1} == backend.catalog.counts().noise
+    assert 2 == backend.catalog.counts().links
 
 
 def test_fact_17_images_and_documents_leave_the_text_around_them(home: Home, indexed: Index) -> None:
@@ -192,7 +192,7 @@ def test_fact_18_tool_results_in_user_records_are_not_prompts(home: Home, indexe
 
     backend = indexed()
 
-    assert {"prompt": 1, "tool_call": 1, "tool_result": 1} == backend.counts().parts
+    assert {"prompt": 1, "tool_call": 1, "tool_result": 1} == backend.catalog.counts().parts
 
 
 LANGUAGES = [

@@ -39,7 +39,7 @@ def test_fact_06_copy_beside_its_session_adds_only_what_is_new(home: Home, index
     assert ["where is the marmot?", "in its burrow"] == texts(backend, LATE)
     assert ["where is the marmot?", "in its burrow", "one more question"] == texts(backend, LATE, f"{kind}-12ab")
     assert [f"{LATE}.jsonl", f"agent-{kind}-12ab.jsonl"] == places_of(backend, records[0])
-    assert ({"prompt": 2, "text": 1}, 3) == (backend.counts().parts, backend.counts().links)
+    assert ({"prompt": 2, "text": 1}, 3) == (backend.catalog.counts().parts, backend.catalog.counts().links)
 
 
 def places_of(backend: Backend, record: Record) -> list[str]:
@@ -60,7 +60,7 @@ def test_fact_06_copy_is_all_there_is_when_the_session_is_gone(home: Home, index
         backend, SESSION, "acompact-12ab"
     )
     assert ["in its burrow"] == [hit.part.text for hit in found(backend, "burrow")]
-    assert 1 == backend.counts().sessions
+    assert 1 == backend.catalog.counts().sessions
 
 
 def test_fact_06_copy_with_new_uuids_repeats_by_text(home: Home, indexed: Index) -> None:
@@ -72,7 +72,7 @@ def test_fact_06_copy_with_new_uuids_repeats_by_text(home: Home, indexed: Index)
 
     (hit,) = found(backend, "marmot")
     assert None is hit.link.places[0].agent
-    assert (2, 4) == (backend.counts().repeats, backend.counts().links)
+    assert (2, 4) == (backend.catalog.counts().repeats, backend.catalog.counts().links)
 
 
 def test_fact_06_original_read_after_its_copy_becomes_the_home(home: Home, indexed: Index) -> None:
@@ -97,7 +97,7 @@ def test_fact_06_suggestions_and_warmups_are_noise(home: Home, indexed: Index) -
 
     backend = indexed()
 
-    counts = backend.counts()
+    counts = backend.catalog.counts()
     assert ({}, 0, 4, 2) == (counts.parts, counts.repeats, counts.links, counts.agents)
     assert {"prompt_suggestion": 2, "warmup": 2} == counts.noise
 
@@ -118,7 +118,7 @@ def test_fact_07_forked_session_shares_its_records(home: Home, indexed: Index, o
     assert [original, forked] == [place.session for place in hit.link.places]
     assert ["where is the marmot?", "in its burrow"] == texts(backend, original)
     assert ["where is the marmot?", "in its burrow", "go another way"] == texts(backend, forked)
-    assert 3 == backend.counts().links
+    assert 3 == backend.catalog.counts().links
 
 
 def test_fact_07_resumed_session_that_keeps_the_old_id_is_in_both(home: Home, indexed: Index) -> None:
@@ -145,7 +145,7 @@ def test_fact_07_backup_of_a_session_adds_nothing(home: Home, indexed: Index) ->
 
     backend = indexed()
 
-    counts = backend.counts()
+    counts = backend.catalog.counts()
     assert (3, 6, 2, 1) == (counts.files, counts.records, counts.links, counts.sessions)
     assert {"prompt": 1, "text": 1} == counts.parts
     assert 3 == len(link_of(backend, records[0]["uuid"]).places)
@@ -176,7 +176,7 @@ def test_fact_08_same_uuid_with_other_words_is_another_part(home: Home, indexed:
     assert {"the first wombat", "the second numbat"} == set(texts(backend))
     assert 2 == len(set(ids))
     assert f"{record['uuid']}#0" in ids
-    assert [ids[0], ids[1]] == [stored.id for part in ids if (stored := backend.part(part))]
+    assert [ids[0], ids[1]] == [stored.id for part in ids if (stored := backend.catalog.part(part))]
     assert [1, 1] == [len(found(backend, word)) for word in ("wombat", "numbat")]
 
 
@@ -193,7 +193,7 @@ def test_fact_10_agent_is_keyed_by_its_parents_session(home: Home, indexed: Inde
 
     assert ["explore the code"] == texts(backend, SESSION, "a1b2c3d")
     assert ["send an agent"] == texts(backend, SESSION)
-    assert (1, 1) == (backend.counts().sessions, backend.counts().agents)
+    assert (1, 1) == (backend.catalog.counts().sessions, backend.catalog.counts().agents)
     assert (1, 1) == (session_of(backend).agents, session_of(backend).prompts)
 
 
@@ -204,7 +204,7 @@ def test_fact_10_same_agent_id_in_two_sessions_is_two_agents(home: Home, indexed
 
     backend = indexed()
 
-    assert 2 == backend.counts().agents
+    assert 2 == backend.catalog.counts().agents
     assert ["explore the cart"] == texts(backend, SESSION, "a1b2c3d")
     assert ["explore the order"] == texts(backend, OTHER, "a1b2c3d")
 
@@ -250,7 +250,11 @@ def test_fact_15_torn_line_costs_only_itself(home: Home, indexed: Index) -> None
     backend = indexed()
 
     assert ["before", "after"] == texts(backend)
-    assert (6, 4, 2) == (backend.counts().lines, backend.counts().torn, backend.counts().records)
+    assert (6, 4, 2) == (
+        backend.catalog.counts().lines,
+        backend.catalog.counts().torn,
+        backend.catalog.counts().records,
+    )
     assert [(f"{SESSION}.jsonl", line) for line in (2, 3, 4, 5)] == problems_of(backend, "torn line")
 
 
@@ -263,13 +267,13 @@ def test_fact_15_half_written_line_waits_until_it_is_complete(home: Home, indexe
     transcript.path.write_bytes(whole[:-40])
     backend = indexed()
     assert ["before"] == texts(backend)
-    assert (1, 0) == (backend.counts().lines, backend.counts().torn)
+    assert (1, 0) == (backend.catalog.counts().lines, backend.catalog.counts().torn)
     transcript.raw(whole[-40:])
 
     backend = indexed()
 
     assert ["before", "still being written"] == texts(backend)
-    assert (2, 0) == (backend.counts().lines, backend.counts().torn)
+    assert (2, 0) == (backend.catalog.counts().lines, backend.catalog.counts().torn)
 
 
 def test_fact_20_append_is_read_on_from_where_it_was_left(home: Home, indexed: Index) -> None:
@@ -279,13 +283,13 @@ def test_fact_20_append_is_read_on_from_where_it_was_left(home: Home, indexed: I
     read = 0
     for number in range(3):
         transcript.prompt(f"prompt {number}")
-        read += sum(change.bytes_read for change in ClaudeSource([home.root]).changes(backend.checkpoints()))
+        read += sum(change.bytes_read for change in ClaudeSource([home.root]).changes(backend.catalog.checkpoints()))
         backend = indexed()
 
     assert transcript.path.stat().st_size == read
     assert ["prompt 0", "prompt 1", "prompt 2"] == texts(backend)
     assert [1, 2, 3] == [part.link.places[0].line for part in kept(backend)]
-    assert transcript.path.stat().st_size == backend.counts().bytes
+    assert transcript.path.stat().st_size == backend.catalog.counts().bytes
 
 
 def test_fact_20_replaced_file_is_read_anew_and_nothing_is_lost(home: Home, indexed: Index) -> None:
@@ -300,9 +304,13 @@ def test_fact_20_replaced_file_is_read_anew_and_nothing_is_lost(home: Home, inde
     backend = indexed()
 
     assert {"in the old file", "in the new file, which is longer than the old one was"} == set(texts(backend))
-    assert (1, 1, 2) == (backend.counts().lines, backend.counts().records, backend.counts().links)
+    assert (1, 1, 2) == (
+        backend.catalog.counts().lines,
+        backend.catalog.counts().records,
+        backend.catalog.counts().links,
+    )
     assert [] == problems_of(backend, "torn line")
-    assert transcript.path.stat().st_size == backend.counts().bytes
+    assert transcript.path.stat().st_size == backend.catalog.counts().bytes
 
 
 def test_fact_20_change_in_the_middle_is_noticed_on_a_restored_file(home: Home, indexed: Index) -> None:

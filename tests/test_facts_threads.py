@@ -5,7 +5,10 @@ from collections.abc import Callable
 import pytest
 
 from searchkit.backends.base import Backend
+from searchkit.query.types import Condition
+from searchkit.types import Grouping
 from tests.answers import SESSION, kept, link_of, problems_of, said, session_of, texts
+from tests.reference.contents import children, neighbours
 from tests.transcript import USAGE, Home, Record
 
 Index = Callable[[], Backend]
@@ -64,7 +67,7 @@ def test_fact_02_chain_runs_through_every_record_with_a_uuid(home: Home, indexed
 
     types = ["assistant", "system", "attachment", "user", "progress", "progress", "assistant", "user"]
     assert types == walk(backend, str(transcript.last))
-    assert 8 == backend.counts().links
+    assert 8 == backend.catalog.counts().links
     assert [] == problems_of(backend, "missing parent")
 
 
@@ -98,7 +101,7 @@ def test_fact_03_siblings_of_a_chain_can_be_brought_back(home: Home, indexed: In
 
     backend = indexed()
 
-    first, second, third = ([link.uuid for link in backend.children(call["uuid"])] for call in calls)
+    first, second, third = ([link.uuid for link in children(backend, call["uuid"])] for call in calls)
     assert [calls[1]["uuid"], results[0]["uuid"]] == first
     assert [calls[2]["uuid"], results[1]["uuid"]] == second
     assert [results[2]["uuid"]] == third
@@ -125,7 +128,7 @@ def test_fact_04_usage_counts_once_per_response(home: Home, indexed: Index) -> N
     transcript.prompt("think and answer")
     transcript.thinking("hm")
     backend = indexed()
-    assert 1 == backend.counts().responses
+    assert 1 == backend.catalog.counts().responses
     transcript.text("yes")
     transcript.call("Bash", {"command": "true"})
     transcript.prompt("again")
@@ -133,7 +136,7 @@ def test_fact_04_usage_counts_once_per_response(home: Home, indexed: Index) -> N
 
     backend = indexed()
 
-    assert 2 == backend.counts().responses
+    assert 2 == backend.catalog.counts().responses
 
 
 def test_fact_04_message_without_usage_is_no_response(home: Home, indexed: Index) -> None:
@@ -145,7 +148,7 @@ def test_fact_04_message_without_usage_is_no_response(home: Home, indexed: Index
 
     backend = indexed()
 
-    assert 1 == backend.counts().responses
+    assert 1 == backend.catalog.counts().responses
 
 
 @pytest.mark.parametrize("order", [(5, 90), (90, 5)], ids=["grows", "shrinks"])
@@ -157,9 +160,9 @@ def test_fact_04_largest_usage_of_a_response_counts(home: Home, indexed: Index, 
         content = [{"type": "text", "text": f"answer {tokens}"}]
         transcript.text("", message={"id": "msg_1", "role": "assistant", "content": content, "usage": usage})
 
-    (cost,) = indexed().responses().values()
+    cost = indexed().catalog.figures(Condition(), [Grouping.TOTAL])[Grouping.TOTAL][""]
 
-    assert (10, 90, 1_000) == (cost.input, cost.output, cost.cache_read)
+    assert (1, 10, 90, 1_000) == (cost.responses, cost.input, cost.output, cost.cache_read)
 
 
 def test_fact_05_compaction_boundary_begins_anew_and_names_where_it_goes_on(home: Home, indexed: Index) -> None:
@@ -173,7 +176,7 @@ def test_fact_05_compaction_boundary_begins_anew_and_names_where_it_goes_on(home
 
     boundary = link_of(backend, summary["parentUuid"])
     assert (True, None, before["uuid"]) == (boundary.is_boundary, boundary.parent, boundary.logical_parent)
-    assert [summary["uuid"]] == [link.uuid for link in backend.children(boundary.uuid)]
+    assert [summary["uuid"]] == [link.uuid for link in children(backend, boundary.uuid)]
     assert not link_of(backend, summary["uuid"]).is_boundary
 
 
@@ -203,8 +206,8 @@ def test_fact_05_compaction_falls_back_to_the_line_before_when_its_parent_is_mis
     backend = indexed()
 
     boundary = link_of(backend, summary["parentUuid"])
-    assert {} == backend.links([str(boundary.logical_parent)])
-    assert [last["uuid"], boundary.uuid] == [link.uuid for link in backend.neighbours(boundary.uuid, 1, 0)]
+    assert {} == backend.catalog.links([str(boundary.logical_parent)])
+    assert [last["uuid"], boundary.uuid] == [link.uuid for link in neighbours(backend, boundary.uuid, 1, 0)]
 
 
 def test_fact_05_compaction_summary_without_boundary_is_a_summary(home: Home, indexed: Index) -> None:
@@ -225,7 +228,7 @@ def test_fact_14_times_that_run_backwards_change_no_order(home: Home, indexed: I
     backend = indexed()
 
     assert ["one", "two", "three"] == texts(backend)
-    assert ["user", "assistant"] == [link.type for link in backend.neighbours(second["uuid"], 1, 0)]
+    assert ["user", "assistant"] == [link.type for link in neighbours(backend, second["uuid"], 1, 0)]
     assert [(f"{SESSION}.jsonl", 3)] == problems_of(backend, "time running backwards")
 
 

@@ -12,10 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from searchkit.backends.local import EmbeddedBackend, layout
+from searchkit.backends.local import layout
 from searchkit.backends.local.catalog import store
-from searchkit.backends.local.catalog.store import Catalog
+from searchkit.backends.local.catalog.store import SqliteCatalog
+from searchkit.backends.local.vectors.store import LanceVectors
 from searchkit.backends.local.words.index import Keyword
+from searchkit.backends.local.words.store import TantivyWords
 from searchkit.errors import IndexMissing
 from tests.answers import OTHER, SESSION
 from tests.disk import fill
@@ -76,9 +78,10 @@ def test_nothing_of_it_remains(run: Run, index: Path) -> None:
 
 
 STEPS = {
-    "catalog": (Catalog, "_wipe"),
-    "words": (EmbeddedBackend, "_begin_words_beside"),
-    "swap": (EmbeddedBackend, "_put_words_into_place"),
+    "catalog": (SqliteCatalog, "wipe"),
+    "vectors": (LanceVectors, "wipe"),
+    "words": (TantivyWords, "_begin_words_beside"),
+    "swap": (TantivyWords, "_put_words_into_place"),
 }
 
 
@@ -106,10 +109,7 @@ def test_interrupted_forgetting_is_told_and_finished(
 
 KILLED = """
 import os, signal, sys
-from searchkit.backends.local import EmbeddedBackend
-from searchkit.backends.local.catalog.store import Catalog
-from searchkit.backends.local.words.index import Keyword
-from searchkit.errors import IndexMissing
+from importlib import import_module
 from searchkit.engine import Engine
 
 
@@ -117,7 +117,8 @@ def die(*arguments, **named):
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-setattr({"Catalog": Catalog, "EmbeddedBackend": EmbeddedBackend}[sys.argv[1]], sys.argv[2], die)
+module, kind = sys.argv[1].split(":")
+setattr(getattr(import_module(module), kind), sys.argv[2], die)
 with Engine(sys.argv[3]) as engine:
     engine.prune([sys.argv[4]])
 """
@@ -129,7 +130,8 @@ def test_killed_forgetting_is_told_and_finished(run: Run, index: Path, step: str
     owner, name = STEPS[step]
     texts = texts_on_disk(index)
 
-    killed = subprocess.run([sys.executable, "-c", KILLED, owner.__name__, name, str(index), SESSION])
+    place = f"{owner.__module__}:{owner.__name__}"
+    killed = subprocess.run([sys.executable, "-c", KILLED, place, name, str(index), SESSION])
     told = run("doctor")
     finished = run("index")
 

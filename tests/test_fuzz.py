@@ -12,6 +12,7 @@ import pytest
 
 from searchkit import Engine
 from tests.corpus.build import build
+from tests.reference.contents import session_parts
 from tests.transcript import Home
 
 SEED = 20_260_801
@@ -118,9 +119,9 @@ def index_and_compare(tmp_path: Path, expected: dict[str, dict[str, str]]) -> di
         backend = engine._open()
         missing = {}
         for session, neighbours in expected.items():
-            kept = {stored.id: stored.part.text for stored in backend.session_parts(session)}
-            for agent in {fact.agent for fact in backend.facts(session)} - {None}:
-                kept |= {stored.id: stored.part.text for stored in backend.session_parts(session, agent)}
+            kept = {stored.id: stored.part.text for stored in session_parts(backend, session)}
+            for agent in {fact.agent for fact in backend.catalog.facts(session)} - {None}:
+                kept |= {stored.id: stored.part.text for stored in session_parts(backend, session, agent)}
             for uuid, text in neighbours.items():
                 if session not in found or kept.get(f"{uuid}#0") != text:
                     missing[uuid] = text

@@ -48,12 +48,12 @@ def test_session_is_meant(engine: Engine, asked: str, session: str) -> None:
 @pytest.mark.parametrize(("asked", "message"), [(MESSAGE, MESSAGE), ("f000", MESSAGE), (SESSION, MESSAGE)])
 def test_message_is_meant(engine: Engine, asked: str, message: str) -> None:
     """An id or its beginning means a message, and that of a session what was said first in it."""
-    assert message == engine.ask(lambda backend: lookup.message(backend, asked, ""))
+    assert message == engine.ask(lambda backend: lookup.message(backend.catalog, asked, ""))
 
 
 def test_whole_id_of_a_session_is_no_beginning_of_a_message(engine: Engine) -> None:
     """Where a message's id begins with the whole id of a session, the session is meant."""
-    assert MESSAGE != engine.ask(lambda backend: lookup.message(backend, SHORT, ""))
+    assert MESSAGE != engine.ask(lambda backend: lookup.message(backend.catalog, SHORT, ""))
 
 
 def test_several_are_listed_as_who_asks_wants_it(engine: Engine) -> None:

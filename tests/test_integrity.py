@@ -11,11 +11,14 @@ from pathlib import Path
 import pytest
 
 from searchkit import Engine
-from searchkit.backends.fingerprint import digest
-from searchkit.backends.local import EmbeddedBackend, layout, open_to_write
+from searchkit.backends.local import layout
+from searchkit.backends.local.backend import LocalBackend
 from searchkit.backends.local.catalog.checksums import broken
 from searchkit.backends.local.catalog.texts import Unpacker
+from searchkit.backends.local.open import open_to_write
 from tests.answers import OTHER, SESSION
+from tests.reference.contents import session_parts
+from tests.reference.fingerprint import digest
 from tests.running import Run
 from tests.transcript import Home
 
@@ -39,7 +42,7 @@ def index(home: Home, run: Run, tmp_path: Path) -> Path:
 
 def state(index: Path) -> str:
     """Boil the index down to one number."""
-    with closing(EmbeddedBackend(index)) as backend:
+    with closing(LocalBackend(index)) as backend:
         return digest(backend)
 
 
@@ -57,11 +60,14 @@ def damage(index: Path, statement: str, *values: object) -> None:
 
 def flip_text(index: Path, words: str = "lantern hangs", at: int = 30) -> None:
     """Flip a bit of the compressed chunk that holds some words."""
-    with closing(EmbeddedBackend(index)) as backend:
+    with closing(LocalBackend(index)) as backend:
         [part] = [
-            one.part for session in (SESSION, OTHER) for one in backend.session_parts(session) if words in one.part.text
+            one.part
+            for session in (SESSION, OTHER)
+            for one in session_parts(backend, session)
+            if words in one.part.text
         ]
-        key = backend.keys(part.uuid)[0]
+        key = backend.catalog.keys(part.uuid)[0]
     with closing(sqlite3.connect(index / layout.CATALOG)) as connection:
         chunk, data = connection.execute(
             "SELECT chunks.id, data FROM chunks JOIN parts ON chunk = chunks.id WHERE parts.id = ?", (key,)
@@ -163,7 +169,7 @@ def test_damaged_row_is_told_and_healed(run: Run, index: Path, statement: str) -
     assert [0, 0] == [run("search", word).status for word in ("lantern", "candle")]
 
 
-SAMPLES = {"SAMPLED_BLOCKS": "catalog.doctor", "SAMPLED_CHUNKS": "catalog.doctor", "SAMPLED_FILES": "backend"}
+SAMPLES = {"SAMPLED_BLOCKS": "catalog.doctor", "SAMPLED_CHUNKS": "catalog.doctor", "SAMPLED_FILES": "words.store"}
 
 
 @pytest.mark.parametrize("damaged", ["text", "row", "words"])

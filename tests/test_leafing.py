@@ -35,12 +35,12 @@ def test_rows_are_what_was_said(home: Home, indexed: Callable[[], Backend]) -> N
     first = written(home)
     backend = indexed()
 
-    reading = leaf(backend, first)
+    reading = leaf(backend.catalog, first)
 
     assert reading is not None
     kinds = [
         "steps" if isinstance(row, Folded) else "break" if isinstance(row, Break) else row.kind.value
-        for row in page(backend, reading, 0, reading.total).rows
+        for row in page(backend.catalog, reading, 0, reading.total).rows
     ]
     assert ["prompt", "steps", "tool_call", "tool_result", "text", "break", "steps", "prompt", "text"] == kinds
     assert [0] == sorted({reading.homes[first]})
@@ -50,15 +50,15 @@ def test_hit_is_not_folded(home: Home, indexed: Callable[[], Backend]) -> None:
     """A step that was found stands in a row of its own, with the result of its call, and is a hit."""
     first = written(home)
     backend = indexed()
-    folded = leaf(backend, first)
+    folded = leaf(backend.catalog, first)
     assert folded is not None
-    steps = steps_in(backend, folded, 1)
+    steps = steps_in(backend.catalog, folded, 1)
 
-    reading = leaf(backend, first, {steps[2].key})
+    reading = leaf(backend.catalog, first, {steps[2].key})
 
     assert reading is not None
     assert folded.total + 3 == reading.total
-    shown = [entry for entry in told(backend, reading, 0, 4) if isinstance(entry, Said)]
+    shown = [entry for entry in told(backend.catalog, reading, 0, 4) if isinstance(entry, Said)]
     assert ["command: light 1"] == [entry.stored.part.text for entry in shown if entry.is_hit]
 
 
@@ -66,13 +66,13 @@ def test_pages_are_all_of_it(home: Home, indexed: Callable[[], Backend]) -> None
     """Page by page, the rows and the folded steps are the same as all at once."""
     first = written(home)
     backend = indexed()
-    reading = leaf(backend, first)
+    reading = leaf(backend.catalog, first)
     assert reading is not None
 
-    pages = [entry for begin in range(0, 10, 2) for entry in told(backend, reading, begin, begin + 2)]
-    steps = [entry for begin in range(0, 6, 4) for entry in unfolded(backend, reading, 1, begin, begin + 4)]
+    pages = [entry for begin in range(0, 10, 2) for entry in told(backend.catalog, reading, begin, begin + 2)]
+    steps = [entry for begin in range(0, 6, 4) for entry in unfolded(backend.catalog, reading, 1, begin, begin + 4)]
 
-    assert told(backend, reading, 0, reading.total) == pages
+    assert told(backend.catalog, reading, 0, reading.total) == pages
     assert ["light 0", "lit 0", "light 1", "lit 1", "light 2", "lit 2"] == [
         entry.stored.part.text.removeprefix("command: ") for entry in steps if isinstance(entry, Said)
     ]
@@ -82,15 +82,15 @@ def test_agent_is_meant_by_its_session_and_name(home: Home, indexed: Callable[[]
     """The id of an agent leads to the first thing that was asked of it."""
     first = written(home)
     backend = indexed()
-    reading = leaf(backend, first)
+    reading = leaf(backend.catalog, first)
     assert reading is not None
     ((agent,),) = reading.started.values()
 
-    found = leaf(backend, first_record(backend, agent_id(agent)))
+    found = leaf(backend.catalog, first_record(backend.catalog, agent_id(agent)))
 
     assert found is not None
     assert ["look", "It is bright."] == [
-        entry.stored.part.text for entry in told(backend, found, 0, 9) if isinstance(entry, Said)
+        entry.stored.part.text for entry in told(backend.catalog, found, 0, 9) if isinstance(entry, Said)
     ]
 
 
@@ -98,4 +98,4 @@ def test_nothing_is_laid_out_of_nothing(home: Home, indexed: Callable[[], Backen
     """A record that there is not has no conversation."""
     written(home)
 
-    assert leaf(indexed(), "nowhere") is None
+    assert leaf(indexed().catalog, "nowhere") is None

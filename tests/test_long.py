@@ -8,7 +8,8 @@ from functools import partial
 
 import pytest
 
-from searchkit.backends.local import EmbeddedBackend, open_to_write
+from searchkit.backends.local.backend import LocalBackend
+from searchkit.backends.local.open import open_to_write
 from searchkit.conversation.outline import outline
 from searchkit.conversation.pages import leaf
 from searchkit.conversation.resume import is_interrupted
@@ -29,7 +30,7 @@ MOST_BYTES = 24
 # Messages of which each is shown.
 SEVERAL = 18
 
-Sessions = dict[int, tuple[EmbeddedBackend, Long]]
+Sessions = dict[int, tuple[LocalBackend, Long]]
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +43,7 @@ def sessions(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sessions]:
             written = write_long(directory / "claude", records)
             with open_to_write(directory / "index") as backend:
                 ingest(ClaudeSource([directory / "claude"]), backend)
-            found[records] = opened.enter_context(closing(EmbeddedBackend(directory / "index"))), written
+            found[records] = opened.enter_context(closing(LocalBackend(directory / "index"))), written
         yield found
 
 
@@ -65,14 +66,16 @@ def test_message_takes_what_its_turns_take(sessions: Sessions, share: float) -> 
         at = int(share * (len(written.answers) - SEVERAL))
         # Turns have one call or twenty, and where one failed, its fix is looked for.
         several = written.answers[at : at + SEVERAL]
-        taken[records] = sum(peak(partial(conversation, backend, uuid, 1, 1)) for uuid in several)
+        taken[records] = sum(peak(partial(conversation, backend.catalog, uuid, 1, 1)) for uuid in several)
 
     assert taken[LONG] < MOST_TIMES * taken[SHORT]
 
 
 def test_resuming_takes_what_the_last_turn_takes(sessions: Sessions) -> None:
     """Whether a session waits for an answer is looked up at its end."""
-    taken = {records: peak(partial(is_interrupted, backend, SESSION)) for records, (backend, _) in sessions.items()}
+    taken = {
+        records: peak(partial(is_interrupted, backend.catalog, SESSION)) for records, (backend, _) in sessions.items()
+    }
 
     assert taken[LONG] < MOST_TIMES * taken[SHORT]
 
@@ -80,10 +83,10 @@ def test_resuming_takes_what_the_last_turn_takes(sessions: Sessions) -> None:
 def test_reading_is_kept_as_numbers(sessions: Sessions) -> None:
     """A conversation that is being read takes a few bytes for each of its records."""
     backend, written = sessions[LONG]
-    leaf(backend, written.prompts[0])
+    leaf(backend.catalog, written.prompts[0])
     tracemalloc.start()
     try:
-        reading = leaf(backend, written.prompts[0])
+        reading = leaf(backend.catalog, written.prompts[0])
         gc.collect()
         kept = tracemalloc.get_traced_memory()[0]
     finally:
@@ -111,7 +114,7 @@ def test_outline_is_bounded(home: Home, run: Run) -> None:
 
 def test_outline_takes_what_is_told(sessions: Sessions) -> None:
     """An outline is read as far as it is told: what is left out takes no memory."""
-    taken = {records: peak(partial(outline, backend, SESSION)) for records, (backend, _) in sessions.items()}
+    taken = {records: peak(partial(outline, backend.catalog, SESSION)) for records, (backend, _) in sessions.items()}
 
     # The short session is told whole, with 112 turns, and 500 of the long one.
     assert taken[LONG] < 1.5 * 500 / 112 * taken[SHORT]

@@ -17,6 +17,7 @@ from searchkit import Engine
 from searchkit.backends.local import layout, migrate
 from searchkit.errors import IndexDamaged
 from tests.older import FIRST, FORKED, SECOND, write
+from tests.reference.contents import session_parts
 
 CATALOGS = sorted((Path(__file__).parent / "data" / "catalogs").glob("*.sql"))
 # The first format whose manifests have a checksum.
@@ -60,7 +61,7 @@ def answers(index: Path) -> dict[str, object]:
             "found": {word: sorted(map(_told, engine.search(word, group="none").results)) for word in WORDS},
             "sessions": [(one.id, one.title, one.project, one.app) for one in engine.sessions()],
             "shown": [
-                [part.part.text for part in engine.ask(lambda backend, id=id: list(backend.session_parts(id)))]  # type: ignore[misc]
+                [part.part.text for part in engine.ask(lambda backend, id=id: list(session_parts(backend, id)))]  # type: ignore[misc]
                 for id in (FIRST, SECOND, FORKED)
             ],
             "thread": [node.uuid for node in engine.thread(FIRST).nodes],

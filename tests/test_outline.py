@@ -140,12 +140,12 @@ def test_unknown_session_has_no_outline(home: Home, indexed: Indexed) -> None:
     """None is not an empty outline."""
     home.session(SESSION).prompt("begin")
 
-    assert outline(indexed(), "nothing") is None
+    assert outline(indexed().catalog, "nothing") is None
 
 
 def must(backend: Backend, session: str = SESSION) -> Outline:
     """Return the outline of a session, which must be there."""
-    found = outline(backend, session)
+    found = outline(backend.catalog, session)
     assert found is not None
     return found
 

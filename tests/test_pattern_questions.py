@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from searchkit import Engine
-from searchkit.backends.local import backend
-from searchkit.backends.local.words import checking
+from searchkit.backends.local.words import checking, store
 from tests.answers import OTHER, SESSION
 from tests.probe import every, searched, texts
 from tests.transcript import Home
@@ -167,7 +166,7 @@ def test_slow_pattern_is_given_up_in_time(tmp_path_factory: pytest.TempPathFacto
 
 def test_texts_are_looked_at_by_rank(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     """However few are looked at together, the same is found."""
-    monkeypatch.setattr(backend, "LOOKED_AT_ONCE", 2)
+    monkeypatch.setattr(store, "LOOKED_AT_ONCE", 2)
 
     assert {"alpha   beta", "alpha_beta"} == set(texts(engine, r"/alpha[\s_]+beta/"))
 

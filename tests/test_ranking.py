@@ -114,4 +114,4 @@ def ranked(key: int, own: float) -> Ranked:
 
 def hit(key: int, kind: Kind = Kind.TEXT) -> Hit:
     """Make a hit in a session of its own."""
-    return Hit(key=key, kind=kind, session=key, time=0, is_agents=False, score=0.0, coverage=0.0)
+    return Hit(key=key, position=key, kind=kind, session=key, time=0, is_agents=False, score=0.0, coverage=0.0)

@@ -7,22 +7,23 @@ from pathlib import Path
 import pytest
 
 from searchkit.backends.base import Backend
-from searchkit.backends.fingerprint import digest
-from searchkit.backends.local import EmbeddedBackend
-from searchkit.backends.memory import MemoryBackend
+from searchkit.backends.local.backend import LocalBackend
 from searchkit.indexing import ingest as ingesting
 from searchkit.indexing.ingest import Summary, ingest
 from searchkit.sources.claude import ClaudeSource
 from tests.contract.small import batch, record
 from tests.contract.small import transcript as change
+from tests.reference import ReferenceBackend
+from tests.reference.contents import everything
+from tests.reference.fingerprint import digest
 from tests.transcript import Home
 
 SESSION = "11111111-1111-4111-8111-111111111111"
 FORK = "22222222-2222-4222-8222-222222222222"
 
 OPENERS: dict[str, Callable[[Path], Backend]] = {
-    "embedded": lambda directory: EmbeddedBackend(directory, is_writable=True),
-    "memory": lambda directory: MemoryBackend(),
+    "embedded": lambda directory: LocalBackend(directory, is_writable=True),
+    "memory": lambda directory: ReferenceBackend(),
 }
 
 
@@ -60,12 +61,12 @@ def test_text_that_is_known_is_not_kept_twice(tmp_path: Path) -> None:
     first = change("a", record(1, 1, "one"), record(2, 2, "two"))
     second = change("b", record(1, 1, "one"), record(3, 2, "three"), record(3, 3, "three"), record(4, 4, "four"))
 
-    with closing(EmbeddedBackend(tmp_path / "index", is_writable=True)) as backend:
-        backend.write(batch(first))
-        backend.write(batch(second))
-        held = sorted(stored.part.text for holding in backend.everything() for stored in holding.parts)
-        chunks = [row[0] for row in backend._connection.execute("SELECT id FROM chunks ORDER BY id")]
-        sizes = [len(backend._unpacker.encoded(chunk, 0, 1000)) for chunk in chunks]
+    with closing(LocalBackend(tmp_path / "index", is_writable=True)) as backend:
+        backend.catalog.write(batch(first))
+        backend.catalog.write(batch(second))
+        held = sorted(stored.part.text for holding in everything(backend) for stored in holding.parts)
+        chunks = [row[0] for row in backend.catalog.connection.execute("SELECT id FROM chunks ORDER BY id")]
+        sizes = [len(backend.catalog.unpacker.encoded(chunk, 0, 1000)) for chunk in chunks]
 
     assert ["four", "one", "three", "two"] == held
     assert [len("onetwo"), len("threefour")] == sizes

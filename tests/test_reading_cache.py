@@ -26,7 +26,7 @@ def key(name: str) -> Key:
 def laid_out(home: Home, indexed: Callable[[], Backend]) -> Reading:
     """A conversation of some 300 records, laid out."""
     written = write_long(home.root, 300)
-    found = leaf(indexed(), written.prompts[0])
+    found = leaf(indexed().catalog, written.prompts[0])
     assert found is not None
     return found
 

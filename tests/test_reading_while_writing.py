@@ -13,7 +13,7 @@ from typing import NamedTuple
 import pytest
 
 from searchkit import Engine
-from searchkit.backends.local import backend as embedded_backend
+from searchkit.backends.local.words import store
 from searchkit.indexing import worker
 from searchkit.indexing.ingest import Progress
 from tests.answers import SESSION
@@ -62,7 +62,7 @@ def read_on(index: Path, committed: "Synchronized[int]", ready: Event, done: Eve
 @pytest.mark.parametrize(("count", "rounds"), [(2, 4), pytest.param(8, 20, marks=pytest.mark.slow)])
 def test_readers_beside_a_writer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, count: int, rounds: int) -> None:
     """While a corpus grows and is indexed, all readers get answers that never fall behind a commit."""
-    monkeypatch.setattr(embedded_backend, "COMMIT_SECONDS", 0.0)
+    monkeypatch.setattr(store, "COMMIT_SECONDS", 0.0)
     build(tmp_path / "claude", 0.3, 1)
     home = Home(tmp_path / "claude")
     transcript = home.session(SESSION)
@@ -101,7 +101,7 @@ def test_readers_beside_a_writer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 def test_first_run_answers_before_it_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A search during a first run finds what was read by then, which are the newest sessions."""
-    monkeypatch.setattr(embedded_backend, "COMMIT_SECONDS", 0.0)
+    monkeypatch.setattr(store, "COMMIT_SECONDS", 0.0)
     monkeypatch.setattr(worker, "BATCH_CHANGES", 4)
     home = Home(tmp_path / "claude")
     sessions = [f"{number:08}-0000-4000-8000-000000000000" for number in range(24)]

@@ -67,5 +67,5 @@ def told(one: Ranked) -> tuple[int, float]:
 
 def hit(key: int, kind: Kind, score: float) -> Hit:
     """Make a hit of a session, the first within the time that was asked for."""
-    found = Hit(key=key, kind=kind, session=1, time=5, is_agents=False, score=score, coverage=0.5)
+    found = Hit(key=key, position=key, kind=kind, session=1, time=5, is_agents=False, score=score, coverage=0.5)
     return found if key == 1 else msgspec.structs.replace(found, time=50)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from searchkit import Engine
-from searchkit.backends.local import EmbeddedBackend
+from searchkit.backends.local.backend import LocalBackend
 from searchkit.query.parse import understand
 from searchkit.search import semantic
 from searchkit.search.ranking import rank
@@ -23,7 +23,7 @@ NOW = datetime(2026, 3, 2, tzinfo=UTC)
 
 
 @pytest.fixture
-def backend(home: Home, tmp_path: Path) -> Iterator[EmbeddedBackend]:
+def backend(home: Home, tmp_path: Path) -> Iterator[LocalBackend]:
     """Two sessions, in which prompts are answered in other words."""
     first, second = home.session(SESSION), home.session(OTHER)
     first.prompt("le quota est trop petit, quota max")
@@ -35,20 +35,20 @@ def backend(home: Home, tmp_path: Path) -> Iterator[EmbeddedBackend]:
     second.text("Bonjour.")
     with Engine(tmp_path / "index", [home.root]) as engine:
         engine.index()
-    with closing(EmbeddedBackend(tmp_path / "index")) as opened:
+    with closing(LocalBackend(tmp_path / "index")) as opened:
         yield opened
 
 
-def found(backend: EmbeddedBackend, words: str, recipe: Recipe = RECIPE) -> set[str]:
+def found(backend: LocalBackend, words: str, recipe: Recipe = RECIPE) -> set[str]:
     """Return what is found by words and by what stands behind them; nothing has a vector."""
     query = own_output.without(understand(words, now=NOW))
-    hits = rank(backend.keyword(query, 10).hits, query, recipe)
+    hits = rank(backend.words.search(query, 10).hits, query, recipe)
     ranked = semantic.ranked(backend, query, np.zeros(384, np.float32), hits, recipe=recipe)
-    return {one.part.text for one in backend.stored([one.hit.key for one in ranked]) if one}
+    return {one.part.text for one in backend.catalog.stored([one.hit.key for one in ranked]) if one}
 
 
 @pytest.mark.parametrize("words", ["pourquoi le quota est petit", "quota为什么这么小"])
-def test_answer_is_found_by_the_words_of_its_prompt(backend: EmbeddedBackend, words: str) -> None:
+def test_answer_is_found_by_the_words_of_its_prompt(backend: LocalBackend, words: str) -> None:
     """What was said before the next prompt is found, and nothing of another turn or session."""
     prompts = {"le quota est trop petit, quota max", "encore le quota max"}
 
@@ -66,11 +66,11 @@ def test_answer_is_found_by_the_words_of_its_prompt(backend: EmbeddedBackend, wo
         "pourquoi le quota est petit kind:prompt",
     ],
 )
-def test_what_was_asked_for_expressly_is_all_that_is_found(backend: EmbeddedBackend, words: str) -> None:
+def test_what_was_asked_for_expressly_is_all_that_is_found(backend: LocalBackend, words: str) -> None:
     """Signs and filters are kept to; in English meaning finds answers."""
     assert {"le quota est trop petit, quota max", "encore le quota max"} == found(backend, words)
 
 
-def test_replies_can_be_left_out(backend: EmbeddedBackend) -> None:
+def test_replies_can_be_left_out(backend: LocalBackend) -> None:
     """It is a step of the ranking like others."""
     assert "Relevé hier." not in found(backend, "pourquoi le quota est petit", without(["replies"]))

@@ -120,5 +120,5 @@ def cross_encoder(tmp_path: Path) -> Path:
 
 def hit(key: int, score: float) -> Ranked:
     """Make a hit that our own ranking finds so good."""
-    found = Hit(key=key, kind=Kind.TEXT, session=key, time=0, is_agents=False, score=score, coverage=1.0)
+    found = Hit(key=key, position=key, kind=Kind.TEXT, session=key, time=0, is_agents=False, score=score, coverage=1.0)
     return Ranked(hit=found, weight=1.0, own=score, score=score)

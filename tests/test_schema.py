@@ -4,7 +4,7 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
-from searchkit.backends.local import EmbeddedBackend
+from searchkit.backends.local.backend import LocalBackend
 from searchkit.backends.local.catalog.schema import LATE_INDEXES
 from searchkit.backends.local.layout import CATALOG
 from tests.contract.small import batch, record, transcript
@@ -12,10 +12,10 @@ from tests.contract.small import batch, record, transcript
 
 def test_first_build_makes_its_late_indexes_before_it_settles(tmp_path: Path) -> None:
     """Whoever asks a catalog that was built to its end has all indexes."""
-    with closing(EmbeddedBackend(tmp_path, is_writable=True)) as backend:
-        backend.write(batch(transcript("a", record(1, 1, "one"))))
+    with closing(LocalBackend(tmp_path, is_writable=True)) as backend:
+        backend.catalog.write(batch(transcript("a", record(1, 1, "one"))))
         while_writing = late_indexes(tmp_path)
-        backend.settle()
+        backend.catalog.settle()
 
     assert set() == while_writing
     assert len(LATE_INDEXES) == len(late_indexes(tmp_path))
@@ -23,10 +23,10 @@ def test_first_build_makes_its_late_indexes_before_it_settles(tmp_path: Path) ->
 
 def test_first_build_that_was_killed_is_completed(tmp_path: Path) -> None:
     """A catalog that was never settled gets its indexes from whoever opens it next to write."""
-    with closing(EmbeddedBackend(tmp_path, is_writable=True)) as backend:
-        backend.write(batch(transcript("a", record(1, 1, "one"))))
+    with closing(LocalBackend(tmp_path, is_writable=True)) as backend:
+        backend.catalog.write(batch(transcript("a", record(1, 1, "one"))))
 
-    with closing(EmbeddedBackend(tmp_path, is_writable=True)):
+    with closing(LocalBackend(tmp_path, is_writable=True)):
         pass
 
     assert len(LATE_INDEXES) == len(late_indexes(tmp_path))
@@ -34,7 +34,7 @@ def test_first_build_that_was_killed_is_completed(tmp_path: Path) -> None:
 
 def test_what_a_line_tells_is_found_by_the_line(tmp_path: Path) -> None:
     """Each record of a fork asks for it; all that the file tells was looked at each time."""
-    with closing(EmbeddedBackend(tmp_path, is_writable=True)):
+    with closing(LocalBackend(tmp_path, is_writable=True)):
         pass
 
     with closing(sqlite3.connect(tmp_path / CATALOG)) as connection:

@@ -213,7 +213,7 @@ def shown(
     backend: Backend, record: Record, before: int, after: int, is_full: bool = False, with_agents: bool = False
 ) -> Conversation:
     """Return what is shown around a record, which must be there."""
-    found = conversation(backend, record["uuid"], before, after, is_full, with_agents)
+    found = conversation(backend.catalog, record["uuid"], before, after, is_full, with_agents)
     assert found is not None
     return found
 

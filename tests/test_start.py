@@ -20,6 +20,7 @@ OTHERS = (
     "sources.claude",
     "cli.progress",
     "backends.local.catalog.write",
+    "backends.local.open",
 )
 UNWANTED = (*SLOW, *STANDARD, *(f"searchkit.{name}" for name in OTHERS), "watchfiles", "searchkit.cli.commands.index")
 

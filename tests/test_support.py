@@ -50,4 +50,4 @@ def scored(*hits: tuple[int, int, float]) -> dict[int, float]:
 
 
 def _hit(key: int, session: int) -> Hit:
-    return Hit(key=key, kind=Kind.TEXT, session=session, time=0, is_agents=False, score=1.0, coverage=1.0)
+    return Hit(key=key, position=key, kind=Kind.TEXT, session=session, time=0, is_agents=False, score=1.0, coverage=1.0)

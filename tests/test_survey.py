@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from searchkit.backends.local import EmbeddedBackend, open_to_write
+from searchkit.backends.local.backend import LocalBackend
 from searchkit.backends.local.catalog import long_threads, special
+from searchkit.backends.local.catalog.store import SqliteCatalog
+from searchkit.backends.local.open import open_to_write
 from searchkit.conversation.outline import outline
 from searchkit.conversation.pages import leaf, page
 from searchkit.conversation.resume import is_interrupted
@@ -17,6 +19,7 @@ from searchkit.indexing.ingest import ingest
 from searchkit.sources.claude import ClaudeSource
 from tests.corpus.build import build
 from tests.corpus.long import SESSION, write_long
+from tests.reference.contents import everything
 from tests.tangled import write_tangled
 from tests.transcript import Home
 
@@ -27,7 +30,7 @@ TANGLED = "77777777-7777-4777-8777-777777777777"
 Index = Callable[[Path], Path]
 
 
-class Whole(EmbeddedBackend):
+class Whole(SqliteCatalog):
     """The same, but every conversation is read as a whole."""
 
     def survey(self, key: int, /) -> None:
@@ -55,15 +58,15 @@ def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Index:
 
 def differences(directory: Path, uuids: Sequence[str]) -> Iterator[str]:
     """Yield the messages of which something else is told where nothing is left out."""
-    with closing(EmbeddedBackend(directory)) as sketched, closing(Whole(directory)) as whole:
+    with closing(LocalBackend(directory)) as sketched, closing(Whole(directory)) as whole:
         for number, uuid in enumerate(uuids):
             options = OPTIONS[number % len(OPTIONS)]
-            if conversation(sketched, uuid, *options) != conversation(whole, uuid, *options):
+            if conversation(sketched.catalog, uuid, *options) != conversation(whole, uuid, *options):
                 yield f"{uuid} shown with {options}"
-            one, other = leaf(sketched, uuid), leaf(whole, uuid)
+            one, other = leaf(sketched.catalog, uuid), leaf(whole, uuid)
             assert one is not None
             assert other is not None
-            if one != other or page(sketched, one, 0, one.total) != page(whole, other, 0, other.total):
+            if one != other or page(sketched.catalog, one, 0, one.total) != page(whole, other, 0, other.total):
                 yield f"{uuid} read"
 
 
@@ -77,8 +80,8 @@ def test_tangled_session_is_told_alike(home: Home, index: Index, seed: int, oddn
     found = list(differences(directory, [record["uuid"] for record in records[::6]]))
 
     assert [] == found
-    with closing(EmbeddedBackend(directory)) as sketched, closing(Whole(directory)) as whole:
-        assert is_interrupted(whole, TANGLED) == is_interrupted(sketched, TANGLED)
+    with closing(LocalBackend(directory)) as sketched, closing(Whole(directory)) as whole:
+        assert is_interrupted(whole, TANGLED) == is_interrupted(sketched.catalog, TANGLED)
 
 
 def test_long_session_is_told_alike(tmp_path: Path, index: Index) -> None:
@@ -89,21 +92,21 @@ def test_long_session_is_told_alike(tmp_path: Path, index: Index) -> None:
     found = list(differences(directory, [*written.prompts[::29], *written.answers[::31], written.answers[-1]]))
 
     assert [] == found
-    with closing(EmbeddedBackend(directory)) as sketched, closing(Whole(directory)) as whole:
-        key = sketched.record(written.prompts[50])
+    with closing(LocalBackend(directory)) as sketched, closing(Whole(directory)) as whole:
+        key = sketched.catalog.record(written.prompts[50])
         assert key is not None
-        surveyed = sketched.survey(key)
+        surveyed = sketched.catalog.survey(key)
         assert surveyed is not None
         assert len(surveyed.sketch([]).nodes) < 100
-        assert outline(whole, SESSION) == outline(sketched, SESSION)
+        assert outline(whole, SESSION) == outline(sketched.catalog, SESSION)
 
 
 def test_generated_history_is_told_alike(tmp_path: Path, index: Index) -> None:
     """The same with all that transcripts are made of: agents, copies, forks, torn lines and lines that are swapped."""
     build(tmp_path / "claude", 3, 5)
     directory = index(tmp_path / "claude")
-    with closing(Whole(directory)) as whole:
-        uuids = sorted(holding.link.uuid for holding in whole.everything())
+    with closing(LocalBackend(directory)) as backend:
+        uuids = sorted(holding.link.uuid for holding in everything(backend))
     chance = random.Random(1)
 
     found = list(differences(directory, chance.sample(uuids, 60)))
@@ -121,8 +124,8 @@ def test_session_is_read_whole_where_it_lies_in_two_files(home: Home, index: Ind
     fork.prompt("go on", parent=first["uuid"])
     directory = index(home.root)
 
-    with closing(EmbeddedBackend(directory)) as backend:
-        keys = {uuid: backend.record(uuid) for uuid in (first["uuid"], fork.last or "")}
-        surveys = [backend.survey(key) for key in keys.values() if key is not None]
+    with closing(LocalBackend(directory)) as backend:
+        keys = {uuid: backend.catalog.record(uuid) for uuid in (first["uuid"], fork.last or "")}
+        surveys = [backend.catalog.survey(key) for key in keys.values() if key is not None]
 
     assert None in surveys

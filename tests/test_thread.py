@@ -68,7 +68,7 @@ def test_compaction_is_passed(home: Home, indexed: Indexed, named: str) -> None:
     summary = session.compact("It began.", logical[named])
     later = session.text("third")
 
-    (found,) = [thread(indexed(), later["uuid"])]
+    (found,) = [thread(indexed().catalog, later["uuid"])]
 
     assert found is not None
     boundary = next(node.uuid for node in found.nodes if node.is_boundary)
@@ -391,12 +391,12 @@ def test_unknown_record_has_no_thread(home: Home, indexed: Indexed) -> None:
     """None is not an empty thread."""
     home.session(SESSION).prompt("begin")
 
-    assert thread(indexed(), "nothing") is None
+    assert thread(indexed().catalog, "nothing") is None
 
 
 def must(backend: Backend, record: Record) -> Thread:
     """Return the thread of a record, which must be there."""
-    found = thread(backend, record["uuid"])
+    found = thread(backend.catalog, record["uuid"])
     assert found is not None
     return found
 

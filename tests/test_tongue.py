@@ -176,4 +176,4 @@ def test_short_words_have_no_other_forms() -> None:
 
 def hit(key: int, kind: Kind, score: float) -> Hit:
     """Make a hit of a session of its own."""
-    return Hit(key=key, kind=kind, session=key, time=None, is_agents=False, score=score, coverage=1.0)
+    return Hit(key=key, position=key, kind=kind, session=key, time=None, is_agents=False, score=score, coverage=1.0)

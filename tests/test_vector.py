@@ -13,7 +13,8 @@ import pytest
 from numpy.typing import NDArray
 
 from searchkit.backends.base import Vector
-from searchkit.backends.local import EmbeddedBackend
+from searchkit.backends.local.backend import LocalBackend
+from searchkit.backends.local.catalog.store import SqliteCatalog
 from searchkit.backends.local.layout import VECTORS
 from searchkit.backends.local.vectors import table as upkeep
 from searchkit.backends.local.vectors import table as vector
@@ -34,7 +35,7 @@ class Killed(BaseException):
 @pytest.fixture
 def index(tmp_path: Path) -> Path:
     """An index of 40 parts without vectors."""
-    with closing(EmbeddedBackend(tmp_path / "index", is_writable=True)) as backend:
+    with closing(LocalBackend(tmp_path / "index", is_writable=True)) as backend:
         told(backend, transcript("a", *(record(number, number, f"word{number} and") for number in range(1, 41))))
         backend.follow()
     return tmp_path / "index"
@@ -61,7 +62,7 @@ def files(index: Path) -> Iterator[Path]:
 
 def test_only_the_owner_may_read(index: Path) -> None:
     """Directories have mode 0700 and files 0600, whatever Lance makes."""
-    with closing(EmbeddedBackend(index, is_writable=True)) as backend:
+    with closing(LocalBackend(index, is_writable=True)) as backend:
         embed(backend, at_once=10)
 
     modes = {(path.is_dir(), stat.S_IMODE(path.stat().st_mode)) for path in files(index)}
@@ -95,10 +96,10 @@ def test_killed_between_steps(
 
     everything(index)
 
-    with closing(EmbeddedBackend(index)) as backend:
-        backend.adopt(OTHERS)
-        numbers = [key for number in (*range(1, 41), 50) for key in backend.keys(uuid(number))]
-        assert {} == backend.lacking(1)
+    with closing(LocalBackend(index)) as backend:
+        backend.vectors.adopt(OTHERS)
+        numbers = [key for number in (*range(1, 41), 50) for key in backend.catalog.keys(uuid(number))]
+        assert {} == backend.vectors.pending(1)
         assert [f"{uuid(7)}#0"] == near(backend, "word7 and", limit=1)
         assert 5 == len(near(backend, "word7 and", wants("tool", "changed")))
     assert [(key, 0) for key in sorted(numbers)] == held(index)
@@ -107,7 +108,7 @@ def test_killed_between_steps(
 
 def kill_at(monkeypatch: pytest.MonkeyPatch, step: str, is_done: bool, time: int) -> None:
     """End the process before or after a step is done for the first or second time."""
-    places: dict[str, Any] = {"remember": EmbeddedBackend, "drop": vector, "optimize": upkeep}
+    places: dict[str, Any] = {"remember": SqliteCatalog, "drop": vector, "optimize": upkeep}
     place = places.get(step, Vectors)
     original: Callable[..., Any] = getattr(place, step)
     calls = iter(range(1, 1_000))
@@ -126,7 +127,7 @@ def kill_at(monkeypatch: pytest.MonkeyPatch, step: str, is_done: bool, time: int
 
 def everything(index: Path) -> None:
     """Embed, let parts change, come and go, and embed with another model, with all that vectors need for it."""
-    with closing(EmbeddedBackend(index, is_writable=True)) as backend:
+    with closing(LocalBackend(index, is_writable=True)) as backend:
         backend.follow()
         embed(backend, at_once=15)
         told(backend, transcript("a", record(50, 50, "other words"), checkpoint=b"2"))
@@ -135,37 +136,37 @@ def everything(index: Path) -> None:
         embed(backend, OTHERS, at_once=15)
 
 
-def change(backend: EmbeddedBackend) -> None:
+def change(backend: LocalBackend) -> None:
     """Give five parts another tool and take one out, as reading on does in many ways."""
-    with backend._transaction():
-        tool = backend._names.name("changed")
-        backend._connection.execute("UPDATE parts SET tool = ? WHERE id BETWEEN 5 AND 9", (tool,))
-        backend._connection.execute("DELETE FROM parts WHERE id = 1")
+    with backend.catalog.transaction():
+        tool = backend.catalog.names.name("changed")
+        backend.catalog.connection.execute("UPDATE parts SET tool = ? WHERE id BETWEEN 5 AND 9", (tool,))
+        backend.catalog.connection.execute("DELETE FROM parts WHERE id = 1")
 
 
 def test_another_model_is_refused_to_readers(index: Path) -> None:
     """Who searches with another model than the vectors were made with is told so, and what to run."""
-    with closing(EmbeddedBackend(index, is_writable=True)) as backend:
+    with closing(LocalBackend(index, is_writable=True)) as backend:
         embed(backend)
 
     with (
-        closing(EmbeddedBackend(index)) as backend,
+        closing(LocalBackend(index)) as backend,
         pytest.raises(IndexModel, match="model others, not words") as raised,
     ):
-        backend.adopt(OTHERS)
+        backend.vectors.adopt(OTHERS)
 
     assert "searchkit index" in raised.value.hint
 
 
 def test_old_vectors_are_found_until_the_new_are_complete(index: Path) -> None:
     """While vectors of another model are made, a search has the old ones; then only the new ones are there."""
-    with closing(EmbeddedBackend(index, is_writable=True)) as writer, closing(EmbeddedBackend(index)) as reader:
+    with closing(LocalBackend(index, is_writable=True)) as writer, closing(LocalBackend(index)) as reader:
         embed(writer)
-        reader.adopt(WORDS)
-        writer.adopt(OTHERS)
-        some = list(writer.lacking(10).items())
-        writer.keep([Vector(key=key, values=meaning(one.part.text)) for key, one in some])
-        writer.tidy()
+        reader.vectors.adopt(WORDS)
+        writer.vectors.adopt(OTHERS)
+        some = list(writer.vectors.pending(10).items())
+        writer.vectors.keep([Vector(key=key, values=meaning(one.part.text)) for key, one in some])
+        writer.vectors.tidy()
 
         meanwhile = (len(near(reader, "word7")), len(vector.tables(index / VECTORS)))
         embed(writer, OTHERS)
@@ -173,14 +174,14 @@ def test_old_vectors_are_found_until_the_new_are_complete(index: Path) -> None:
         assert (40, 2) == meanwhile
         assert 1 == len(vector.tables(index / VECTORS))
         with pytest.raises(IndexModel):
-            reader.adopt(WORDS)
+            reader.vectors.adopt(WORDS)
 
 
 def test_reader_sees_what_was_kept_since(index: Path) -> None:
     """A reader that is open finds the vectors that come, joined or not."""
-    with closing(EmbeddedBackend(index, is_writable=True)) as writer, closing(EmbeddedBackend(index)) as reader:
+    with closing(LocalBackend(index, is_writable=True)) as writer, closing(LocalBackend(index)) as reader:
         embed(writer)
-        reader.adopt(WORDS)
+        reader.vectors.adopt(WORDS)
         before = near(reader, "word50", limit=1)
         told(writer, transcript("a", record(50, 50, "word50"), checkpoint=b"2"))
         embed(writer)
@@ -190,11 +191,11 @@ def test_reader_sees_what_was_kept_since(index: Path) -> None:
 
 def test_reader_gets_the_vectors_of_the_parts_it_names(index: Path) -> None:
     """While rows come, move and go, a part has its own vector and no other."""
-    with closing(EmbeddedBackend(index, is_writable=True)) as writer, closing(EmbeddedBackend(index)) as reader:
+    with closing(LocalBackend(index, is_writable=True)) as writer, closing(LocalBackend(index)) as reader:
         embed(writer, at_once=7)
-        reader.adopt(WORDS)
+        reader.vectors.adopt(WORDS)
         for step in range(3):
-            found = reader.vectors([30, 3, 17, 3, 9_999])
+            found = reader.vectors.of([30, 3, 17, 3, 9_999])
 
             assert {3, 17, 30} == found.keys()
             for key, [one] in found.items():
@@ -203,13 +204,13 @@ def test_reader_gets_the_vectors_of_the_parts_it_names(index: Path) -> None:
             change(writer)
             writer.follow()
             embed(writer)
-            upkeep.optimize(opened(writer._vectors()), timedelta(milliseconds=1))
+            upkeep.optimize(opened(writer.vectors._vectors()), timedelta(milliseconds=1))
 
 
 def test_reader_sees_vectors_that_are_made_first_or_anew(index: Path) -> None:
     """A reader that was open before there were any vectors finds them, and again when all are rebuilt."""
-    with closing(EmbeddedBackend(index, is_writable=True)) as writer, closing(EmbeddedBackend(index)) as reader:
-        reader.adopt(WORDS)
+    with closing(LocalBackend(index, is_writable=True)) as writer, closing(LocalBackend(index)) as reader:
+        reader.vectors.adopt(WORDS)
         found = [near(reader, "word7 and", limit=1)]
         for _ in range(2):
             embed(writer, at_once=9)
@@ -222,7 +223,7 @@ def test_reader_sees_vectors_that_are_made_first_or_anew(index: Path) -> None:
 def test_forgotten_vectors_leave_the_disk(index: Path) -> None:
     """No file holds the vector of a part that was forgotten, also where few rows of many went."""
     secret = meaning("something private").astype(vector.PRECISION).tobytes()
-    with closing(EmbeddedBackend(index, is_writable=True)) as backend:
+    with closing(LocalBackend(index, is_writable=True)) as backend:
         told(backend, transcript("b", record(60, 1, "something private", session=B))).follow()
         embed(backend)
         before = is_on_disk(index, secret)
@@ -240,29 +241,29 @@ def is_on_disk(index: Path, values: bytes) -> bool:
 
 def test_damaged_vectors_are_an_error_that_says_what_to_do(index: Path) -> None:
     """What cannot be read is not taken for nothing."""
-    with closing(EmbeddedBackend(index, is_writable=True)) as backend:
+    with closing(LocalBackend(index, is_writable=True)) as backend:
         embed(backend)
     for path in files(index):
         if path.suffix == ".lance" and path.is_file():
             path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
 
-    with closing(EmbeddedBackend(index)) as backend:
-        backend.adopt(WORDS)
+    with closing(LocalBackend(index)) as backend:
+        backend.vectors.adopt(WORDS)
         with pytest.raises(IndexDamaged) as raised:
-            backend.nearest(meaning("word7"), condition(), 5)
+            backend.vectors.nearest(meaning("word7"), condition(), 5)
 
     assert "searchkit index" in raised.value.hint
 
 
 def test_row_of_another_text_is_taken_out(index: Path) -> None:
     """After the catalog lost its end, a number can mean another text: its vector is rebuilt."""
-    with closing(EmbeddedBackend(index, is_writable=True)) as backend:
+    with closing(LocalBackend(index, is_writable=True)) as backend:
         embed(backend)
-        with backend._transaction():
-            backend._connection.execute("UPDATE parts SET digest = digest + 1 WHERE id = 7")
+        with backend.catalog.transaction():
+            backend.catalog.connection.execute("UPDATE parts SET digest = digest + 1 WHERE id = 7")
 
-    with closing(EmbeddedBackend(index, is_writable=True)) as backend:
-        backend.adopt(WORDS)
+    with closing(LocalBackend(index, is_writable=True)) as backend:
+        backend.vectors.adopt(WORDS)
 
         assert 1 == len(lacking(backend))
     assert 39 == len(held(index))

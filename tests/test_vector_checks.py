@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from searchkit.backends.base import Vector
-from searchkit.backends.local import EmbeddedBackend
+from searchkit.backends.local.backend import LocalBackend
 from searchkit.backends.local.layout import VECTORS
 from searchkit.backends.local.vectors.rows import descriptions, rows
 from tests.contract.meant import WORDS, embed, meaning
@@ -17,7 +17,7 @@ from tests.contract.small import record, told, transcript
 @pytest.fixture
 def index(tmp_path: Path) -> Path:
     """An index of ten parts with their vectors."""
-    with closing(EmbeddedBackend(tmp_path / "index", is_writable=True)) as backend:
+    with closing(LocalBackend(tmp_path / "index", is_writable=True)) as backend:
         told(backend, transcript("a", *(record(number, number, f"word{number} and") for number in range(1, 11))))
         backend.follow()
         embed(backend)
@@ -26,37 +26,37 @@ def index(tmp_path: Path) -> Path:
 
 def said(index: Path) -> dict[str, str]:
     """Return what is wrong with the index, by its kind."""
-    with closing(EmbeddedBackend(index)) as backend:
+    with closing(LocalBackend(index)) as backend:
         return {one.kind: one.detail for one in backend.findings() if one.kind.startswith("index:")}
 
 
-def lose(backend: EmbeddedBackend) -> None:
+def lose(backend: LocalBackend) -> None:
     """Take the vectors of two parts out."""
-    backend._vectors().remove([3, 4])
+    backend.vectors._vectors().remove([3, 4])
 
 
-def change(backend: EmbeddedBackend) -> None:
+def change(backend: LocalBackend) -> None:
     """Let a part say something else, behind the back of all that follows the catalog."""
-    with backend._transaction():
-        backend._connection.execute(
+    with backend.catalog.transaction():
+        backend.catalog.connection.execute(
             "UPDATE parts SET (digest, chunk, start, length) ="
             " (SELECT digest, chunk, start, length FROM parts WHERE id = 8) WHERE id = 7"
         )
 
 
-def double(backend: EmbeddedBackend) -> None:
+def double(backend: LocalBackend) -> None:
     """Add a row that is there."""
-    described = descriptions(backend._connection, [5])
-    backend._vectors().add(rows([Vector(key=5, values=meaning("word5 and"))], described))
+    described = descriptions(backend.catalog.connection, [5])
+    backend.vectors._vectors().add(rows([Vector(key=5, values=meaning("word5 and"))], described))
 
 
-def damage(backend: EmbeddedBackend) -> None:
+def damage(backend: LocalBackend) -> None:
     """Cut the files of the rows in half."""
-    for path in (backend._directory / VECTORS).rglob("data/*.lance"):
+    for path in (backend.vectors._directory / VECTORS).rglob("data/*.lance"):
         path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
 
 
-CASES: dict[Callable[[EmbeddedBackend], None], dict[str, str]] = {
+CASES: dict[Callable[[LocalBackend], None], dict[str, str]] = {
     lose: {"index: vectors missing": "2 parts"},
     change: {"index: vectors missing": "1 parts", "index: vectors left over": "1 parts"},
     double: {"index: vectors twice": "1 vectors"},
@@ -70,14 +70,14 @@ def test_sound_vectors_are_not_mentioned(index: Path) -> None:
 
 
 @pytest.mark.parametrize("harm", CASES, ids=lambda harm: harm.__name__)
-def test_wrong_vectors_are_told_and_mended(index: Path, harm: Callable[[EmbeddedBackend], None]) -> None:
+def test_wrong_vectors_are_told_and_mended(index: Path, harm: Callable[[LocalBackend], None]) -> None:
     """What is missing, left over, twice or damaged is told with the command that mends it, and it does."""
-    with closing(EmbeddedBackend(index, is_writable=True)) as backend:
-        backend.adopt(WORDS)
+    with closing(LocalBackend(index, is_writable=True)) as backend:
+        backend.vectors.adopt(WORDS)
         harm(backend)
 
     found = said(index)
-    with closing(EmbeddedBackend(index, is_writable=True)) as backend:
+    with closing(LocalBackend(index, is_writable=True)) as backend:
         embed(backend)
 
     assert CASES[harm].keys() == found.keys()

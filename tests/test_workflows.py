@@ -45,10 +45,12 @@ def test_agents_of_a_workflow_hang_from_its_call(home: Home, indexed: Index, ext
 
     backend = indexed()
 
-    found = agents_of(backend, SESSION, backend.agents(SESSION))
+    found = agents_of(backend.catalog, SESSION, backend.catalog.agents(SESSION))
     assert [("a1", made["uuid"]), ("a2", made["uuid"])] == [(agent.name, agent.caller) for agent in found]
-    assert ["a1", "a2"] == [agent.name for agent in started(backend, backend.members(SESSION))[tool_id(made)]]
-    assert [] == strays(backend, SESSION)
+    assert ["a1", "a2"] == [
+        agent.name for agent in started(backend.catalog, backend.catalog.members(SESSION))[tool_id(made)]
+    ]
+    assert [] == strays(backend.catalog, SESSION)
 
 
 def test_agents_of_a_workflow_are_drawn_and_shown(home: Home, run: Run) -> None:
@@ -76,7 +78,7 @@ def test_agent_that_only_the_journal_knows_hangs_from_the_call(home: Home, index
 
     backend = indexed()
 
-    found = agents_of(backend, SESSION, backend.agents(SESSION))
+    found = agents_of(backend.catalog, SESSION, backend.catalog.agents(SESSION))
     assert [("a3", made["uuid"])] == [(agent.name, agent.caller) for agent in found]
     assert [] == list(backend.findings())
 
@@ -88,7 +90,7 @@ def test_run_that_no_call_names_leaves_strays(home: Home, indexed: Index) -> Non
 
     backend = indexed()
 
-    assert ["a1"] == [agent.name for agent in strays(backend, SESSION)]
+    assert ["a1"] == [agent.name for agent in strays(backend.catalog, SESSION)]
     assert [("a1", RUN)] == facts_of(backend, "run")
 
 
@@ -106,8 +108,8 @@ def test_nested_agent_hangs_from_its_parent_where_its_call_is_not_known(home: Ho
 
     backend = indexed()
 
-    found = {agent.name: agent.caller for agent in agents_of(backend, SESSION, backend.agents(SESSION))}
-    told = outline(backend, SESSION)
+    found = {agent.name: agent.caller for agent in agents_of(backend.catalog, SESSION, backend.catalog.agents(SESSION))}
+    told = outline(backend.catalog, SESSION)
     assert {"outer": made["uuid"], "inner": first["uuid"]} == found
     assert told is not None
     assert [] == list(told.agents)
@@ -122,7 +124,7 @@ def test_agent_with_an_impossible_parent_is_a_stray(home: Home, indexed: Index, 
 
     backend = indexed()
 
-    assert ["inner"] == [agent.name for agent in strays(backend, SESSION)]
+    assert ["inner"] == [agent.name for agent in strays(backend.catalog, SESSION)]
 
 
 def test_warm_up_is_listed_nowhere(home: Home, run: Run) -> None:
@@ -153,8 +155,8 @@ def test_agent_that_works_after_its_warm_up_is_listed(home: Home, indexed: Index
     agent = home.agent(SESSION, "a1")
     agent.prompt("Warmup")
     agent.text("I am ready.")
-    before = indexed().agents(SESSION)
+    before = indexed().catalog.agents(SESSION)
     agent.prompt("look for prices")
     agent.text("nine euros")
 
-    assert ([], ["a1"]) == (before, indexed().agents(SESSION))
+    assert ([], ["a1"]) == (before, indexed().catalog.agents(SESSION))

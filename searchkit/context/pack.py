@@ -50,10 +50,10 @@ def _deepened(backend: Backend, query: Query, quoted: Sequence[tuple[Candidate, 
     for one, (candidate, size) in zip(excerpts, quoted, strict=True):
         best, spent = one, _cost(one)
         keys = nearest(candidate) if left > WORTH_UNFOLDING * room else []
-        for key, stored in zip(keys, backend.stored(keys), strict=True):
+        for key, stored in zip(keys, backend.catalog.stored(keys), strict=True):
             if stored is None:
                 continue
-            deeper = unfolded(candidate, {key: stored}, {stored.id: backend.marks(query, stored.part.text)})
+            deeper = unfolded(candidate, {key: stored}, {stored.id: backend.words.highlight(query, stored.part.text)})
             tried = excerpt(deeper, one.number, max(size, int(MOST_BESIDE / SHARE_AROUND)))
             if (cost := _cost(tried)) <= spent + left:
                 candidate, best, left, spent = deeper, tried, left - (cost - spent), cost

@@ -70,7 +70,7 @@ def _worthy(answer: Answer) -> list[tuple[Shown, Result]]:
 
 def _candidates(backend: Backend, query: Query, worthy: Sequence[tuple[Shown, Result]]) -> Iterator[Candidate]:
     """Put the passages into their turns."""
-    turns = backend.turns([found.ranked.hit.key for found, _ in worthy], 0, 0)
+    turns = backend.catalog.turns([found.ranked.hit.key for found, _ in worthy], 0, 0)
     grouped: dict[int, list[tuple[Shown, Result]]] = {}
     for found, result in worthy:
         key = found.ranked.hit.key
@@ -83,7 +83,7 @@ def _candidates(backend: Backend, query: Query, worthy: Sequence[tuple[Shown, Re
         for several, group in zip(steps, groups, strict=True)
     ]
     keys = sorted({one.key for entries in chosen for one in entries if isinstance(one, Step)})
-    texts = dict(zip(keys, backend.stored(keys), strict=True))
+    texts = dict(zip(keys, backend.catalog.stored(keys), strict=True))
     for several, entries, ((best, result), *_) in zip(steps, chosen, groups, strict=True):
         turn = _turn(best, entries, texts)
         said = [entry.stored for entry in turn if isinstance(entry, Said)]
@@ -91,7 +91,7 @@ def _candidates(backend: Backend, query: Query, worthy: Sequence[tuple[Shown, Re
             shown=best,
             session=result.session,
             turn=turn,
-            marks={stored.id: backend.marks(query, stored.part.text) for stored in said},
+            marks={stored.id: backend.words.highlight(query, stored.part.text) for stored in said},
             files=list(dict.fromkeys(step.path for step in several if step.path)),
         )
 

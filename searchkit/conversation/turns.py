@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-from searchkit.backends.base import Backend, Node, Step, Stored
+from searchkit.backends.base import Catalog, Node, Step, Stored
 from searchkit.conversation.types import Break, Entry, Folded, Reason, Said
 from searchkit.types import Kind
 
@@ -10,11 +10,11 @@ from searchkit.types import Kind
 ASIDE = frozenset({Kind.TITLE, Kind.SYSTEM, Kind.ATTACHMENT, Kind.HISTORY, Kind.TODO})
 
 
-def nearby(backend: Backend, keys: Sequence[int], turns: int) -> dict[int, list[Step | Folded]]:
+def nearby(catalog: Catalog, keys: Sequence[int], turns: int) -> dict[int, list[Step | Folded]]:
     """Return what to show around each hit: its turn and, with more turns, those before and after it."""
     if not turns:
         return {}
-    found = backend.turns(keys, turns - 1, turns - 1)
+    found = catalog.turns(keys, turns - 1, turns - 1)
     return {key: shown(found.get(key, ()), {key}) for key in keys}
 
 

@@ -39,7 +39,7 @@ def retrieve(
     started = time.perf_counter()
     query, limit, order, is_grouped = options.query, options.limit, options.sort, options.group is Group.SESSION
     if not (query.clauses or query.condition.filters or query.condition.periods):
-        reach = backend.reach()
+        reach = backend.words.reach()
         return Answer(query=query, results=(), total=0, parts=reach.searchable, pending=reach.pending)
     asked, query = query, own_output.without(query)
     query = replace(query, sessions=ranking.sessions_of_project(backend, query))
@@ -50,19 +50,19 @@ def retrieve(
         groups += _further(pool, found, ranked, limit - len(groups), is_grouped)
     groups = [_worth_showing(group) for group in groups]
     results = _results(backend, query, groups, options.thread)
-    reach = backend.reach()
+    reach = backend.words.reach()
     return Answer(
         query=asked,
         results=results,
         total=(found.total if found.matches is None else found.matches) or len(ranked),
-        embedded=0 if question is None else backend.covered().searchable,
+        embedded=0 if question is None else backend.vectors.reach().searchable,
         parts=reach.searchable,
         pending=reach.pending,
         hidden=found.hidden if asked.condition != Condition() else 0,
         unseen=found.unseen,
         missing=found.missing,
-        suggestions={word: alike for word in found.missing if (alike := backend.similar_words(word))},
-        facets={name: backend.facets(query, name) for name in options.facets},
+        suggestions={word: alike for word in found.missing if (alike := backend.words.spelling(word))},
+        facets={name: backend.words.facets(query, name) for name in options.facets},
         seconds=time.perf_counter() - started,
         weights=recipe,
     )
@@ -111,7 +111,7 @@ class _Pool:
         return self._arranged(self._ranked([hit for hit in hits if hit.key not in known]))
 
     def _words(self, most: int) -> Found:
-        return self._backend.keyword(self._query, most, self._order)
+        return self._backend.words.search(self._query, most, self._order)
 
     def _ranked(self, hits: Sequence[Hit]) -> list[Ranked]:
         rank = ranking.rank if self._order is Order.RELEVANCE else ranking.as_found
@@ -147,7 +147,7 @@ def _grouped(ranked: Sequence[Ranked], limit: int, is_grouped: bool) -> list[lis
 
 def _reranked(backend: Backend, query: Query, ranked: Sequence[Ranked], judge: "Judge") -> list[Ranked]:
     first = [one.hit.key for one in ranked[: rerank.FIRST]]
-    stored = zip(first, backend.stored(first), strict=True)
+    stored = zip(first, backend.catalog.stored(first), strict=True)
     return rerank.rerank(ranked, query.wanted, {key: one.part.text for key, one in stored if one}, judge)
 
 
@@ -159,10 +159,10 @@ def _worth_showing(group: list[Ranked]) -> list[Ranked]:
 
 def _results(backend: Backend, query: Query, groups: Sequence[Sequence[Ranked]], turns: int) -> list[Result]:
     """Fetch what is shown, all of it at once."""
-    near = window.nearby(backend, [group[0].hit.key for group in groups], turns)
+    near = window.nearby(backend.catalog, [group[0].hit.key for group in groups], turns)
     around = {step.key for entries in near.values() for step in entries if isinstance(step, Step)}
     keys = sorted({one.hit.key for group in groups for one in group} | around)
-    parts = dict(zip(keys, backend.stored(keys), strict=True))
+    parts = dict(zip(keys, backend.catalog.stored(keys), strict=True))
     # What was found may be gone meanwhile, or repeat what was read since.
     shown = [
         [_shown(backend, query, one, stored) for one in group if (stored := parts[one.hit.key]) and not stored.repeats]
@@ -170,7 +170,7 @@ def _results(backend: Backend, query: Query, groups: Sequence[Sequence[Ranked]],
     ]
     shown = [group for group in shown if group]
     homes = [group[0].stored.link.places[0].session for group in shown]
-    sessions = backend.headings(sorted({home for home in homes if home}))
+    sessions = backend.catalog.headings(sorted({home for home in homes if home}))
     hits = [group[0].ranked.hit.key for group in shown]
     return [
         Result(
@@ -185,4 +185,4 @@ def _results(backend: Backend, query: Query, groups: Sequence[Sequence[Ranked]],
 
 def _shown(backend: Backend, query: Query, ranked: Ranked, stored: Stored) -> Shown:
     text = stored.part.text
-    return Shown(ranked=ranked, stored=stored, passage=snippets.cut(text, backend.marks(query, text)))
+    return Shown(ranked=ranked, stored=stored, passage=snippets.cut(text, backend.words.highlight(query, text)))

@@ -15,21 +15,22 @@ def replies(backend: Backend, words: Sequence[Ranked], recipe: Recipe) -> list[H
     """Return the texts shortly behind the best prompts; the prompts' support is all that ranks them."""
     prompts = [one.hit for one in words if one.hit.kind is Kind.PROMPT and one.hit.session][: recipe.replied_prompts]
     known = {one.hit.key for one in words}
-    behind = [range(prompt.key + 1, prompt.key + 1 + recipe.reply_steps) for prompt in prompts]
-    keys = sorted({key for several in behind for key in several} | {prompt.key for prompt in prompts})
-    stored = dict(zip(keys, backend.stored(keys), strict=True))
+    behind = backend.catalog.following([prompt.key for prompt in prompts], recipe.reply_steps)
+    keys = sorted({key for several in behind.values() for key in several if key is not None} | set(behind))
+    stored = dict(zip(keys, backend.catalog.stored(keys), strict=True))
     found: dict[int, Hit] = {}
-    for prompt, several in zip(prompts, behind, strict=True):
+    for prompt in prompts:
         asked = stored[prompt.key]
-        for key in several:
-            said = stored[key]
-            if asked is None or said is None or _home(said) != _home(asked):
+        for position, key in enumerate(behind[prompt.key], prompt.position + 1):
+            said = None if key is None else stored[key]
+            if key is None or asked is None or said is None or _home(said) != _home(asked):
                 continue
             if said.part.kind is Kind.PROMPT:
                 break
             if said.part.kind is Kind.TEXT and key not in known and not said.repeats:
                 found[key] = Hit(
                     key=key,
+                    position=position,
                     kind=Kind.TEXT,
                     session=prompt.session,
                     time=said.link.time,
@@ -41,6 +42,6 @@ def replies(backend: Backend, words: Sequence[Ranked], recipe: Recipe) -> list[H
 
 
 def _home(stored: Stored) -> tuple[str, str | None]:
-    """Say where a part was said, by file and agent: the next key can be of another conversation."""
+    """Say where a part was said, by file and agent: the next position can be of another conversation."""
     place = stored.link.places[0]
     return place.file, place.agent

@@ -41,7 +41,7 @@ def ranked(
     # What must hold certain words is only ranked by its meaning.
     if not (are_words_asked and means_words(query)):
         most = recipe.candidates if words else recipe.candidates_alone
-        near = [one for one in backend.nearest(question, query.condition, most) if one.cosine >= least]
+        near = [one for one in backend.vectors.nearest(question, query.condition, most) if one.cosine >= least]
     if words and near and recipe.are_words_filled:
         words = [*words, *_filled(backend, query, words, near, recipe)]
     known = {one.key: Meant(cosine=one.cosine, feature=one.feature) for one in near}
@@ -50,10 +50,10 @@ def ranked(
     others = [*(_hit(one) for one in near), *said]
     unknown = [hit.key for hit in candidates if hit.key not in known] if recipe.are_cosines_filled else []
     results = [one.hit.key for one in words if one.hit.kind is Kind.TOOL_RESULT]
-    calls = backend.calls(results) if recipe.of_call else {}
+    calls = backend.catalog.calls(results) if recipe.of_call else {}
     answers = {hit.key for hit in (*candidates, *others) if hit.kind in ANSWERING}
-    prompts = backend.prompts(sorted(answers)) if recipe.of_prompt else {}
-    vectors = backend.vectors(sorted({*unknown, *calls.values(), *prompts.values()}))
+    prompts = backend.catalog.prompts(sorted(answers)) if recipe.of_prompt else {}
+    vectors = backend.vectors.of(sorted({*unknown, *calls.values(), *prompts.values()}))
     cosines = {
         key: max((_compared(piece, question) for piece in pieces), key=lambda one: one.cosine)
         for key, pieces in vectors.items()
@@ -75,7 +75,9 @@ def _filled(
 ) -> list[Ranked]:
     """Score the words of what only meaning found; it is among the candidates whatever they are worth."""
     known = {one.hit.key for one in words}
-    return as_found(backend.scored(query, [one.key for one in near if one.key not in known]), query, recipe, False)
+    return as_found(
+        backend.words.scored(query, [one.key for one in near if one.key not in known]), query, recipe, False
+    )
 
 
 def means_words(query: Query) -> bool:
@@ -108,6 +110,7 @@ def _compared(piece: Vector, question: "Values") -> Meant:
 def _hit(near: Near) -> Hit:
     return Hit(
         key=near.key,
+        position=near.position,
         kind=near.kind,
         session=near.session,
         time=near.time,

@@ -9,13 +9,14 @@ from typing import Any
 import pytest
 
 from searchkit import Engine
-from searchkit.backends.fingerprint import digest
-from searchkit.backends.local import EmbeddedBackend, layout
+from searchkit.backends.local import layout
+from searchkit.backends.local.backend import LocalBackend
 from searchkit.backends.local.open import writing
 from searchkit.indexing.ingest import Summary
 from searchkit.query.types import Mode
 from searchkit.server import indexer_thread
 from tests.corpus.build import build
+from tests.reference.fingerprint import digest
 from tests.resident.residence import ENVIRONMENT, SECONDS_FOR_ANYTHING, SESSION, Residence, wait_for
 from tests.transcript import Home, Transcript
 
@@ -127,8 +128,8 @@ def test_makes_no_vectors_that_nobody_wants(residence: Residence, tmp_path: Path
         known = layout.remembered_embedding(residence.index)
         assert known is not None
         another = known | {"name": "0" * 16, "identity": known["identity"] | {"model": "another"}}
-        with closing(EmbeddedBackend(residence.index, is_writable=True)) as backend:
-            backend.remember("embedding", another)
+        with closing(LocalBackend(residence.index, is_writable=True)) as backend:
+            backend.catalog.remember("embedding", another)
     before = layout.remembered_embedding(residence.index)
     residence.serve(**({"SEARCHKIT_NO_VECTORS": "1"} if reason == "told not to" else {}))
 
@@ -184,8 +185,8 @@ def test_many_writers_at_once(tmp_path: Path) -> None:
             assert wait_for(lambda: 0 == engine.status().to_embed)
         alone.home = residence.home
         alone.build()
-        with closing(EmbeddedBackend(residence.index)) as many, closing(EmbeddedBackend(alone.index)) as one:
+        with closing(LocalBackend(residence.index)) as many, closing(LocalBackend(alone.index)) as one:
             assert digest(one) == digest(many)
-            assert one.reach() == many.reach()
+            assert one.words.reach() == many.words.reach()
     finally:
         residence.close()

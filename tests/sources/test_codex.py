@@ -12,13 +12,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from searchkit import Engine
-from searchkit.backends.memory import MemoryBackend
 from searchkit.conversation.resume import command
 from searchkit.conversation.types import Said
 from searchkit.sources import registry
 from searchkit.sources.codex.messages import classify, result
 from searchkit.types import Grouping, Kind, Role
 from tests.contract.small import batch
+from tests.reference import ReferenceBackend
 from tests.rollout import CWD, CodexHome
 from tests.running import Run
 from tests.transcript import Home
@@ -545,10 +545,10 @@ def test_hostile_values_never_raise(tmp_path_factory: pytest.TempPathFactory, li
             history.write(json.dumps(line).encode() + b"\n")
 
     changes = list(registry.open_source("codex", [codex.root]).changes({}))
-    backend = MemoryBackend()
+    backend = ReferenceBackend()
     for change in changes:
-        backend.write(batch(change))
-    backend.settle()
+        backend.catalog.write(batch(change))
+    backend.catalog.settle()
 
     assert {"history.jsonl", rollout.path.name} == {Path(change.file).name for change in changes}
 

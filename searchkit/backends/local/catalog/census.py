@@ -1,4 +1,4 @@
-"""Counts: how much there is, what is known of a session, and what responses cost."""
+"""Counts: how much there is, and what is known of a session."""
 
 import sqlite3
 from collections import Counter
@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import orjson
 
-from searchkit.backends.local.catalog.ids import optional_text, response_text
+from searchkit.backends.local.catalog.ids import optional_text
 from searchkit.backends.local.catalog.schema import KINDS, LINK
 from searchkit.backends.local.catalog.sessions import IS_GONE
-from searchkit.types import Counts, Fact, Usage
+from searchkit.types import Counts, Fact
 
 
 def facts(connection: sqlite3.Connection, session: str, wanted: Sequence[str] = ()) -> list[Fact]:
@@ -26,17 +26,6 @@ def facts(connection: sqlite3.Connection, session: str, wanted: Sequence[str] = 
         Fact(session=session, name=name, value=value, agent=agent, leaf=optional_text(leaf), line=line)
         for name, value, agent, leaf, line in rows
     ]
-
-
-def responses(connection: sqlite3.Connection) -> dict[str, Usage]:
-    """Return what each response cost."""
-    rows = connection.execute("SELECT id, input, output, cache_read, cache_write, cost, cache_write_1h FROM responses")
-    return {
-        response_text(number): Usage(
-            input=sent, output=got, cache_read=read, cache_write=wrote, cost=cost, cache_write_1h=long
-        )
-        for number, sent, got, read, wrote, cost, long in rows
-    }
 
 
 def counts(connection: sqlite3.Connection) -> Counts:

@@ -109,6 +109,7 @@ def near(row: Mapping[str, Any]) -> Near:
     """Read a row that was found near something."""
     return Near(
         key=row["part"],
+        position=row["part"],
         kind=KINDS[row["kind"]],
         session=row["session"],
         time=None if row["time"] == NO_TIME else row["time"],

@@ -8,9 +8,11 @@ import hashlib
 
 import msgspec
 
-from searchkit.backends.base import Backend, Holding, Stored
+from searchkit.backends.base import Backend, Stored
 from searchkit.query.types import Condition
 from searchkit.types import Place
+from tests.reference.contents import everything
+from tests.reference.held import Holding
 
 # Wide enough that no two contents meet by accident.
 DIGEST_BYTES = 16
@@ -19,11 +21,12 @@ DIGEST_BYTES = 16
 def digest(backend: Backend) -> str:
     """Return equal strings for backends that answer alike, whatever order they were written in."""
     # Hashes are added up, so that records need not be sorted and none is held for longer than its turn.
-    total = sum(_hash(*_record(holding)) for holding in backend.everything())
-    for session in backend.sessions(Condition()):
-        total += _hash("session", session, sorted(map(_written, backend.facts(session.id))))
-    total += _hash("files", sorted(backend.checkpoints()))
-    counts = backend.counts()
+    total = sum(_hash(*_record(holding)) for holding in everything(backend))
+    catalog = backend.catalog
+    for session in catalog.sessions(Condition()):
+        total += _hash("session", session, sorted(map(_written, catalog.facts(session.id))))
+    total += _hash("files", sorted(catalog.checkpoints()))
+    counts = catalog.counts()
     total += _hash("counts", msgspec.structs.replace(counts, parts=dict(sorted(counts.parts.items()))))
     return f"{total % (1 << 8 * DIGEST_BYTES):0{2 * DIGEST_BYTES}x}"
 

@@ -5,9 +5,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
-from searchkit.backends.base import Holding
-from searchkit.backends.memory.held import TRANSCRIPTS, File, Sightings, ranked
 from searchkit.types import Counts, Fact, Usage
+from tests.reference.held import TRANSCRIPTS, File, Holding, Sightings, ranked
 
 
 class Span(msgspec.Struct, kw_only=True):

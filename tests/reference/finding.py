@@ -3,22 +3,29 @@
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 
 from searchkit.backends.base import Found, Hit, Order, Stored
-from searchkit.backends.memory import sessions as telling
-from searchkit.backends.memory.census import Held
 from searchkit.query.filter_matching import is_met, is_time_met
 from searchkit.query.filters import BY_NAME, Level
 from searchkit.query.types import Clause, Condition, Match, Query, Term
 from searchkit.types import Kind
+from tests.reference import sessions as telling
+from tests.reference.census import Held
 
 _WORD = re.compile(r"[^\W_]+")
 _DATES = {"month": "%Y-%m", "day": "%Y-%m-%d"}
 
 
-def find(parts: Iterable[tuple[int, Stored]], held: Held, query: Query, limit: int, order: Order) -> Found:
+def find(
+    parts: Iterable[tuple[int, Stored]],
+    positions: Mapping[int, int],
+    held: Held,
+    query: Query,
+    limit: int,
+    order: Order,
+) -> Found:
     """Return the parts that hold most of what is asked for."""
     total, hits, hidden = 0, [], 0
     wanted = [clause for clause in query.clauses if not clause.is_excluded]
@@ -30,9 +37,9 @@ def find(parts: Iterable[tuple[int, Stored]], held: Held, query: Query, limit: i
             continue
         total += 1
         share = sum(_holds(clause, stored.part.text) for clause in wanted) / len(wanted) if wanted else 1.0
-        hits.append(_hit(key, stored, share))
+        hits.append(_hit(key, positions[key], stored, share))
     if order is Order.RELEVANCE and wanted:
-        hits.sort(key=lambda hit: (-hit.score, -(hit.time or 0), hit.key))
+        hits.sort(key=lambda hit: (-hit.score, -(hit.time or 0), hit.position))
     else:
         hits.sort(key=lambda hit: (hit.time or 0) * (1 if order is Order.OLDEST else -1))
     return Found(hits=hits[:limit], total=total, hidden=0 if hits else hidden)
@@ -166,10 +173,11 @@ def _is_near(one: str, other: str) -> bool:
     return True
 
 
-def _hit(key: int, stored: Stored, share: float) -> Hit:
+def _hit(key: int, position: int, stored: Stored, share: float) -> Hit:
     home = stored.link.places[0]
     return Hit(
         key=key,
+        position=position,
         kind=stored.part.kind,
         session=hash(home.session) if home.session else 0,
         time=stored.link.time,

@@ -1,58 +1,66 @@
-"""A backend of dictionaries: the reference that the others are tested against.
+"""A catalog of dictionaries: the reference that the others are tested against.
 
-It keeps every record as each of its places shows it and works everything else out when it is
-asked. It is slow, forgets all when it is closed, and is meant to be read.
+It keeps every record as each of its places shows it and works everything else out when it is asked. Its keys are
+hashes, so that nothing can depend on their order.
 """
 
-import re
+import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from difflib import get_close_matches
+from typing import Any
 
-import msgspec
-
-from searchkit.backends.base import Batch, Conclusion, Entry, Found, Hit, Holding, Node, Order, Reach, Step, Stored
-from searchkit.backends.memory import census, conversations, figures, finding, nodes, settle
-from searchkit.backends.memory import sessions as listing
-from searchkit.backends.memory.held import DATED, TRANSCRIPTS, File, Sighting, Sightings, link, parts, ranked
-from searchkit.backends.memory.meaning import Meaning
-from searchkit.backends.memory.settle import Key, key
+from searchkit.backends.base import Batch, Conclusion, Entry, Node, Step, Stored
 from searchkit.backends.prices import LIST, Price
-from searchkit.query.types import Condition, Query
+from searchkit.query.types import Condition
 from searchkit.types import (
     Change,
     Cost,
     Counts,
     Fact,
     Figures,
-    Finding,
     Grouping,
     Kind,
     Link,
     Part,
+    Reading,
     Record,
     Session,
     Standing,
-    Usage,
 )
+from tests.reference import census, figures, nodes, settle
+from tests.reference import sessions as listing
+from tests.reference.held import DATED, TRANSCRIPTS, File, Holding, Sighting, Sightings, link, parts, ranked
+from tests.reference.settle import Key, key
 
 
-class MemoryBackend(conversations.Conversations, Meaning):
-    """A store that lives as long as its object."""
+class ReferenceCatalog:
+    """A catalog that lives as long as its object."""
 
     preparation = None
 
     def __init__(self) -> None:
         """Begin with nothing."""
-        super().__init__()
-        self._files: dict[str, File] = {}
+        self.files: dict[str, File] = {}
         self._records: dict[str, Sightings] = {}
         self._facts: dict[tuple[str, str, str, str | None], Fact] = {}
         self._spans: dict[str, census.Span] = {}
         self._repeats: dict[Key, Key] = {}
+        self._settings: dict[str, object] = {}
+
+    def setting(self, name: str, /) -> Any:
+        """Return what is remembered under a name, None where that is nothing."""
+        return self._settings.get(name)
+
+    def remember(self, name: str, value: object, /) -> None:
+        """Keep a value under a name."""
+        self._settings[name] = value
+
+    def revise(self, reading: Reading, /) -> None:
+        """Correct nothing: what is here was read by this version."""
+        self.remember(reading.key, reading.version)
 
     def checkpoints(self) -> Mapping[str, bytes]:
         """Return the checkpoint of every file that was read."""
-        return {path: file.checkpoint for path, file in self._files.items() if file.checkpoint is not None}
+        return {path: file.checkpoint for path, file in self.files.items() if file.checkpoint is not None}
 
     def write(self, batch: Batch, /) -> None:
         """Keep a batch and its checkpoints, all or nothing."""
@@ -72,47 +80,10 @@ class MemoryBackend(conversations.Conversations, Meaning):
         for dropped in settled.dropped:
             self._drop(dropped)
 
-    def follow(self, on_progress: Callable[[int, int], None] = lambda done, left: None, /) -> None:
-        """Do nothing for words, which derive from nothing; vectors of what is gone go."""
-        self._forget_vectors()
-
-    def reach(self) -> Reach:
-        """Count the parts that a search reaches, which is all of them."""
-        return Reach(searchable=sum(stored.repeats is None for _, stored in self._keyed()), pending=0)
-
-    def keep_up(self) -> None:
-        """Do nothing: nothing derives from what is kept."""
-
-    def keyword(self, query: Query, limit: int, order: Order = Order.RELEVANCE, /) -> Found:
-        """Return the parts that hold most of what is asked for; a reference, no ranking to copy."""
-        return finding.find(self._keyed(), self._held(), query, limit, order)
-
-    def scored(self, query: Query, keys: Sequence[int], /) -> list[Hit]:
-        """Score these parts for the words of a query; those that hold none of them are left out."""
-        everything = msgspec.structs.replace(query, condition=Condition())
-        found = finding.find(self._keyed(), self._held(), everything, len(self._records) * 100, Order.RELEVANCE)
-        return [hit for hit in found.hits if hit.key in keys]
-
     def stored(self, keys: Sequence[int], /) -> list[Stored | None]:
         """Return parts by their keys, in this order; None for one that is gone."""
-        known = dict(self._keyed())
+        known = dict(self.keyed())
         return [known.get(key) for key in keys]
-
-    def marks(self, query: Query, text: str, /) -> list[tuple[int, int]]:
-        """Return where in a text a word stands that a query asks for, in order."""
-        asked = {word for clause in query.clauses for term in clause.terms for word in finding.words(term.text)}
-        return [found.span() for found in re.finditer(r"[^\W_]+", text) if set(finding.words(found[0])) & asked]
-
-    def facets(self, query: Query, name: str, /) -> Mapping[str, int]:
-        """Count the parts that answer a query by one of their values."""
-        found = self.keyword(query, len(self._records) * 100)
-        parts = [stored for stored in self.stored([hit.key for hit in found.hits]) if stored is not None]
-        return finding.counted(parts, self._held(), name)
-
-    def similar_words(self, word: str, /) -> list[str]:
-        """Return words that are held somewhere and differ little from this one, the likeliest first."""
-        held = {word for _, stored in self._keyed() for word in finding.words(stored.part.text)}
-        return get_close_matches(word.lower(), sorted(held - {word.lower()}))
 
     def part(self, part_id: str, /) -> Stored | None:
         """Return one part by its id, `<uuid>#<block>`."""
@@ -128,39 +99,34 @@ class MemoryBackend(conversations.Conversations, Meaning):
 
     def opening(self, session: str, /) -> list[str]:
         """Return the uuid of the first thing that was said in a session, or nothing where there is none."""
-        said = [one for _, one in self._keyed() if one.part.kind is not Kind.TITLE and one.repeats is None]
+        said = [one for _, one in self.keyed() if one.part.kind is not Kind.TITLE and one.repeats is None]
         own = [one.link for one in said if one.link.places[0].session == session]
         first = sorted(own, key=lambda one: (one.places[0].agent is not None, one.time or 0, one.places[0].line))
         return [one.uuid for one in first[:1]]
 
     def keys(self, uuid: str, /) -> list[int]:
         """Return the keys of what a record says, in the order of its blocks."""
-        found = [(stored.part.block, number) for number, stored in self._keyed() if stored.link.uuid == uuid]
-        return [number for _, number in sorted(found)]
-
-    def children(self, uuid: str, /) -> list[Link]:
-        """Return the records whose parent this is, in order of their homes."""
-        found = [item for item in map(link, self._records.values()) if item.parent == uuid]
-        return sorted(found, key=lambda item: (item.places[0].file, abs(item.places[0].line)))
-
-    def neighbours(self, uuid: str, before: int, after: int, /) -> list[Link]:
-        """Return the records around one in its home file, that one included, in line order."""
-        if uuid not in self._records:
-            return []
-        home = ranked(self._records[uuid])[0].file
-        housed = [item for item in self._records.values() if ranked(item)[0].file is home]
-        order = sorted(map(link, housed), key=lambda item: item.places[0].line)
-        here = [item.uuid for item in order].index(uuid)
-        return order[max(0, here - before) : here + after + 1]
+        return [key for key, stored in self.keyed() if stored.link.uuid == uuid]
 
     def turns(self, keys: Sequence[int], before: int, after: int, /) -> dict[int, list[Step]]:
         """Return, for each of these parts, those of the turn that it is in and of so many before and after."""
-        held, records = self._nodes(), {key: stored.link.uuid for key, stored in self._keyed()}
+        held, records = self._every_node(), {key: stored.link.uuid for key, stored in self.keyed()}
         return {key: nodes.turns(held, records[key], before, after) for key in keys}
+
+    def following(self, keys: Sequence[int], count: int, /) -> dict[int, list[int | None]]:
+        """Return, for each of these parts, the parts at the next positions, so many."""
+        positions = self.positions()
+        at = {position: key for key, position in positions.items()}
+        return {key: [at.get(positions[key] + 1 + step) for step in range(count)] for key in keys}
+
+    def positions(self) -> dict[int, int]:
+        """Return where each part is, by its key, in the order of files and lines."""
+        keyed = sorted(self.keyed(), key=lambda one: _place(one[1]))
+        return {key: position for position, (key, _) in enumerate(keyed)}
 
     def prompts(self, keys: Sequence[int], /) -> dict[int, int]:
         """Return what a person typed, or an agent was told, that the turn of each of these parts begins with."""
-        held, records = self._nodes(), {key: stored.link.uuid for key, stored in self._keyed()}
+        held, records = self._every_node(), {key: stored.link.uuid for key, stored in self.keyed()}
         begun = {key: nodes.prompt(held, records[key]) for key in keys}
         return {key: prompt for key, prompt in begun.items() if prompt is not None}
 
@@ -174,7 +140,7 @@ class MemoryBackend(conversations.Conversations, Meaning):
 
     def conclusions(self, keys: Sequence[int], /) -> dict[int, Conclusion]:
         """Return the last text of the turn that each of these parts is in; a part without one is left out."""
-        held, parts = self._nodes(), dict(self._keyed())
+        held, parts = self._every_node(), dict(self.keyed())
         last = {key: nodes.conclusion(held, parts[key].link.uuid) for key in keys}
         length = {key: len(stored.part.text.encode()) for key, stored in parts.items()}
         return {
@@ -185,15 +151,34 @@ class MemoryBackend(conversations.Conversations, Meaning):
 
     def record(self, uuid: str, /) -> int | None:
         """Return the key of a record, or None where there is none."""
-        return next((number for number, one in enumerate(self._records) if one == uuid), None)
+        return hashed(uuid) if uuid in self._records else None
 
     def transcript(self, key: int, /) -> list[Node]:
         """Return the records with a uuid in the home file of this one, and this one, in line order."""
-        return nodes.transcript(self._nodes(), key)
+        return nodes.transcript(self._every_node(), key)
 
     def members(self, session: str, agent: str | None = None, /) -> list[Node]:
         """Return the records of a session, or of one of its agents, as they lie there, copies after others."""
-        return nodes.members(self._nodes(), nodes.places(self._records, session, agent))
+        return nodes.members(self._every_node(), nodes.places(self._records, session, agent))
+
+    def nodes(self, keys: Sequence[int], /) -> list[Node]:
+        """Return records by their keys, in this order, as they lie at home; one that is gone is left out."""
+        held = {node.key: node for node in self._every_node().values()}
+        return [held[key] for key in keys if key in held]
+
+    def survey(self, key: int, /) -> None:
+        """Return nothing: all is at hand, so that nothing is gained by leaving some of it out."""
+        return
+
+    def touching(self, session: str, /) -> list[Step]:
+        """Return the calls of a session that touched a file, in line order: of each file and tool the last."""
+        steps = [step for node in self.members(session) for step in node.steps if step.path]
+        last = {(step.path, step.tool): step for step in steps}
+        return [step for step in steps if last[step.path, step.tool] is step]
+
+    def tail(self, session: str, /) -> None:
+        """Return nothing, as for a survey."""
+        return
 
     def agents(self, session: str, /) -> list[str]:
         """Return the agents that have records in a session, in order of their names, without those that say nothing."""
@@ -210,20 +195,18 @@ class MemoryBackend(conversations.Conversations, Meaning):
     def offspring(self, keys: Sequence[int], session: str, /) -> list[Node]:
         """Return the records of other sessions than this whose parent is one of these, without their steps."""
         parents = {uuid: link(sightings).parent for uuid, sightings in self._records.items()}
-        return nodes.offspring(self._nodes(), parents, keys, session)
+        return nodes.offspring(self._every_node(), parents, keys, session)
 
     def callers(self, calls: Sequence[str], /) -> dict[str, str]:
         """Return the uuid of the record that made each of these tool calls; a missing one is left out."""
-        made = [one for _, one in self._keyed() if one.part.kind is Kind.TOOL_CALL and one.part.call in calls]
+        made = [one for _, one in self.keyed() if one.part.kind is Kind.TOOL_CALL and one.part.call in calls]
         ranked = sorted(made, key=lambda one: (one.link.standing, one.link.uuid), reverse=True)
         return {one.part.call or "": one.link.uuid for one in ranked}
 
     def calls(self, keys: Sequence[int], /) -> dict[int, int]:
         """Return the part of the call that each of these results is of; one that is not known is left out."""
-        known = dict(self._keyed())
-        made = {
-            one.part.call: key for key, one in sorted(known.items(), reverse=True) if one.part.kind is Kind.TOOL_CALL
-        }
+        known = dict(self.keyed())
+        made = {one.part.call: key for key, one in reversed(known.items()) if one.part.kind is Kind.TOOL_CALL}
         return {key: made[call] for key in keys if (call := known[key].part.call) in made}
 
     def session_parts(self, session: str, agent: str | None = None, /) -> Iterator[Stored]:
@@ -233,16 +216,16 @@ class MemoryBackend(conversations.Conversations, Meaning):
 
     def sessions(self, condition: Condition, limit: int | None = None, /) -> list[Session]:
         """Return the sessions for which a condition holds, newest first."""
-        return listing.sessions(self._held(), condition)[:limit]
+        return listing.sessions(self.held(), condition)[:limit]
 
     def named(self, ids: Sequence[str], /) -> dict[str, Session]:
         """Return the sessions with these ids; a missing one is left out."""
-        held = self._held()
+        held = self.held()
         return {name: listing.session(held, name, self._spans[name]) for name in ids if name in self._spans}
 
     def values(self, name: str, /) -> list[str]:
         """Return the values there are of a filter, those that most sessions have first."""
-        return listing.values(self._held(), name)
+        return listing.values(self.held(), name)
 
     def headings(self, ids: Sequence[str], /) -> Mapping[str, Session]:
         """Return what the sessions with these ids are known by; a missing one is left out."""
@@ -257,29 +240,19 @@ class MemoryBackend(conversations.Conversations, Meaning):
         """Say that nothing is damaged: memory is not checked."""
         return None
 
-    def findings(self, is_deep: bool = False) -> Iterator[Finding]:
-        """Yield the problems that reading reported, and no others: nothing is looked for here."""
-        found = [(problem, file.path) for file in self._files.values() for problem in file.problems]
-        for problem, path in sorted(found, key=lambda pair: (pair[0].kind, pair[1], pair[0].line)):
-            yield Finding(kind=problem.kind, file=path, line=problem.line, detail=problem.detail)
-
     def counts(self) -> Counts:
         """Count what is kept."""
-        return census.counts(self._held())
+        return census.counts(self.held())
 
     def figures(
         self, condition: Condition, groupings: Sequence[Grouping], prices: Mapping[str, Price] = LIST, /
     ) -> dict[Grouping, dict[str, Figures]]:
         """Return figures by label, such as a day, for each grouping; what has no label is under the empty one."""
-        return figures.figures(self._held(), condition, groupings, prices)
+        return figures.figures(self.held(), condition, groupings, prices)
 
     def costs(self, sessions: Sequence[str], prices: Mapping[str, Price] = LIST, /) -> dict[str, Cost]:
         """Return what these sessions cost; one of which nothing is known is left out."""
-        return figures.costs(self._held(), sessions, prices)
-
-    def responses(self) -> dict[str, Usage]:
-        """Return what each response cost: the most that any record of it says."""
-        return census.responses(self._records.values())
+        return figures.costs(self.held(), sessions, prices)
 
     def everything(self) -> Iterator[Holding]:
         """Yield every record with its parts, in any order."""
@@ -291,23 +264,19 @@ class MemoryBackend(conversations.Conversations, Meaning):
         self._keep(lambda sighting: sighting.session not in sessions)
         self._facts = {name: fact for name, fact in self._facts.items() if fact.session not in sessions}
         needed = {sighting.file.path for sightings in self._records.values() for sighting in sightings}
-        for path, file in list(self._files.items()):
+        for path, file in list(self.files.items()):
             if file.session in sessions:
                 file.session = None
                 if file.is_gone and path not in needed:
-                    del self._files[path]
+                    del self.files[path]
         for session in sessions:
             self._spans.pop(session, None)
-        self._forget_vectors()
-
-    def close(self) -> None:
-        """Do nothing: there is nothing to release."""
 
     def _change(self, change: Change, records: list[tuple[Record, list[Part]]]) -> None:
         if change.is_gone:
-            if change.file in self._files:
-                self._files[change.file].is_gone = True
-                self._files[change.file].checkpoint = change.checkpoint
+            if change.file in self.files:
+                self.files[change.file].is_gone = True
+                self.files[change.file].checkpoint = change.checkpoint
             return
         file = self._open(change, [record for record, _ in records])
         for record, said in records:
@@ -324,7 +293,7 @@ class MemoryBackend(conversations.Conversations, Meaning):
 
     def _open(self, change: Change, records: list[Record]) -> File:
         """Find or make a file, and put right what a move or a new beginning makes void."""
-        origin, files = change.origin, self._files
+        origin, files = change.origin, self.files
         moved = files.get(change.moved_from) if change.moved_from is not None else None
         there = files.get(change.file)
         if moved is not None and (there is None or there.checkpoint is None):
@@ -425,21 +394,32 @@ class MemoryBackend(conversations.Conversations, Meaning):
         named = parts(self._records[first[0]])
         return next(part_id for part_id, other in named.items() if key(other) == first)
 
-    def _nodes(self) -> dict[str, Node]:
-        return nodes.nodes(self._records, self._keyed())
+    def _every_node(self) -> dict[str, Node]:
+        return nodes.nodes(self._records, self.keyed(), hashed)
 
-    def _keyed(self) -> Iterator[tuple[int, Stored]]:
-        """Yield every part with a key that stays the same as long as nothing is written."""
-        return enumerate(stored for holding in self.everything() for stored in holding.parts)
+    def keyed(self) -> Iterator[tuple[int, Stored]]:
+        """Yield every part with its key."""
+        return ((hashed(stored.id), stored) for holding in self.everything() for stored in holding.parts)
 
-    def _held(self) -> census.Held:
+    def held(self) -> census.Held:
+        """Return everything that is kept."""
         return census.Held(
-            files=list(self._files.values()),
+            files=list(self.files.values()),
             records=list(self._records.values()),
             facts=list(self._facts.values()),
             spans=self._spans,
             holdings=list(self.everything()),
         )
+
+
+def hashed(name: str) -> int:
+    """Return a number of 63 bits for an id."""
+    return int.from_bytes(hashlib.blake2b(name.encode(), digest_size=8).digest()) >> 1
+
+
+def _place(stored: Stored) -> tuple[str, int, str, int, str]:
+    home = stored.link.places[0]
+    return home.file, abs(home.line), stored.link.uuid, stored.part.block, stored.id
 
 
 def _columns(entry: Entry) -> tuple[list[Record], list[Sequence[Part]]]:

