@@ -20,17 +20,10 @@ from searchkit.backends.registry import find_store
 from searchkit.context.types import DEFAULT_TOKENS
 from searchkit.conversation import lookup
 from searchkit.embed.load import Models
-from searchkit.errors import (
-    IndexDamaged,
-    IndexMissing,
-    ModelFault,
-    SourceError,
-    SourceSilent,
-    UsageError,
-)
+from searchkit.errors import IndexDamaged, IndexMissing, ModelFault, SourceError, SourceSilent, UsageError
 from searchkit.query.parse import understood
 from searchkit.query.types import Condition, Filter, Group, Mode, Query, narrowed, one_of
-from searchkit.search import channels, respell
+from searchkit.search import pipeline
 from searchkit.search.pipeline import retrieve
 from searchkit.search.types import Answer, SearchOptions, Status
 from searchkit.search.weights import RECIPE, Recipe, trusting
@@ -197,7 +190,9 @@ class Engine:
             asked = replace(options, query=query)
             return retrieve(self._open(), asked, question, are_words_asked, self._recipe, judge)
 
-        found = respell.answered(lambda query: channels.answered(ask, embedded, query, options.mode), options.query)
+        found = pipeline.respell(
+            lambda query: pipeline.answer_by_channels(ask, embedded, query, options.mode), options.query
+        )
         return replace(found, unjudged=unjudged, damage=self._open().catalog.damage())
 
     def asks_meaning(self, options: SearchOptions) -> bool:
@@ -206,7 +201,7 @@ class Engine:
         Where the model is not installed it does, in vain, so that the answer says so.
         """
         is_possible = options.mode is Mode.SEMANTIC or self.has_vectors() or not self._models.is_installed()
-        return channels.is_meaning_asked(options.query, options.mode, options.sort) and is_possible
+        return pipeline.is_meaning_asked(options.query, options.mode, options.sort) and is_possible
 
     def context(
         self,

@@ -2,6 +2,7 @@
 
 import json
 import sys
+import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
@@ -76,6 +77,10 @@ def test_stream_spells_the_same_message(api: ScriptedApi) -> None:
     assert ["thinking", "text", "tool_use"] == starts == [block["type"] for block in whole["content"]]
     assert "x" * 1_000 == text == whole["content"][1]["text"]
     assert {"command": "true"} == whole["content"][2]["input"]
+    # A response is noted once it was sent to its end, which its reader may see first.
+    noted_by = time.monotonic() + 10
+    while len(api.sent) < 2 and time.monotonic() < noted_by:
+        time.sleep(0.01)
     assert [SESSION] * 2 == [sent.session for sent in api.sent]
     assert api.sent[0].usage != api.sent[1].usage
 

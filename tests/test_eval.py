@@ -6,8 +6,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from searchkit.search.labelled import Labelled
-from searchkit.search.score import Answered, measure, rows
+from searchkit.search.evaluate import Answered, Labelled, measure, rows
 from tests.running import Run
 from tests.transcript import Home
 

@@ -8,7 +8,7 @@ import pytest
 from searchkit import Engine
 from searchkit.sources.claude import events
 from searchkit.sources.claude import source as claude_source
-from searchkit.sources.claude.readings import READING
+from searchkit.sources.claude.events import READING
 from searchkit.sources.json_values import mapping, strings
 from searchkit.types import Block, Kind, Reading, Role
 from tests.transcript import Home

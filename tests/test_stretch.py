@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from searchkit.search.stretch import LEAST_LEFT_OUT, stretch
+from searchkit.search.snippets import LEAST_LEFT_OUT, stretch
 
 LINES = "\n".join(f"line {number:03}" for number in range(200))
 _LEFT_OUT = re.compile(r"\[\.\.\. ([\d,]+) characters left out \.\.\.\]")

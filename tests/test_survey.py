@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from searchkit.backends.local.backend import LocalBackend
-from searchkit.backends.local.catalog import long_threads, special
+from searchkit.backends.local.catalog import long_threads
 from searchkit.backends.local.catalog.store import SqliteCatalog
 from searchkit.backends.local.open import open_to_write
 from searchkit.conversation.outline import outline
@@ -44,7 +44,7 @@ class Whole(SqliteCatalog):
 def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Index:
     """Give a function that indexes a root; every conversation counts as long, and is read in small pieces."""
     monkeypatch.setattr(long_threads, "FEW_RECORDS", 0)
-    monkeypatch.setattr(special, "MOST_SPECIAL_SHARE", 1.0)
+    monkeypatch.setattr(long_threads, "MOST_SPECIAL_SHARE", 1.0)
     monkeypatch.setattr(long_threads, "PIECE_LINES", 25)
     monkeypatch.setattr(long_threads, "LEAST_GAP", 1)
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from searchkit.sources.claude.tags import Words, classify
+from searchkit.sources.claude.messages import Words, classify
 from searchkit.types import Kind, Role
 
 COMMANDS = [

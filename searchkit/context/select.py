@@ -9,7 +9,7 @@ from searchkit.context.types import Candidate
 from searchkit.conversation import turns as window
 from searchkit.conversation.types import Folded, Said
 from searchkit.query.types import Query
-from searchkit.search.stretch import stretch
+from searchkit.search.snippets import stretch
 from searchkit.search.types import Answer, Result, Shown
 
 # Runs of so many words are compared: shorter ones recur in texts that have nothing to do with each other.

@@ -1,14 +1,29 @@
 """Asks the channels, ranks what they find, and gathers what is shown of it."""
 
-import time
-from collections.abc import Collection, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from searchkit.backends.base import Backend, Found, Hit, Order, Step, Stored
+from searchkit.backends.base import Order
+from searchkit.errors import IndexDamaged, IndexMissing, IndexModel, ModelFault, UsageError
+from searchkit.query.types import Condition, Mode, Query
+from searchkit.search.types import Answer
+
+if TYPE_CHECKING:
+    from searchkit.backends.base import Values
+
+    # Answers a question, by meaning too where its vector is given, and by meaning alone where words are not asked.
+    Ask = Callable[[Query, Values | None, bool], Answer]
+
+import re
+import time
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from searchkit.backends.base import Backend, Found, Hit, Step, Stored
 from searchkit.conversation import turns as window
-from searchkit.query.types import Condition, Group, Query
+from searchkit.query.types import Clause, Group, Match, Query
 from searchkit.search import ranking, rerank, semantic, snippets
 from searchkit.search.types import Answer, Ranked, Result, SearchOptions, Shown
 from searchkit.search.weights import RECIPE, Recipe
@@ -18,6 +33,74 @@ from searchkit.types import Kind
 if TYPE_CHECKING:
     from searchkit.backends.base import Values
     from searchkit.embed.base import Judge
+
+_BY_WORDS = "ask by words as well, in hybrid mode"
+
+
+def is_meaning_asked(query: Query, mode: Mode, order: Order) -> bool:
+    """Say whether meaning can say anything to a question; raise where it alone is asked and cannot."""
+    has_words = bool(query.wanted)
+    if mode is not Mode.SEMANTIC:
+        return mode is Mode.HYBRID and order is Order.RELEVANCE and has_words
+    if order is not Order.RELEVANCE:
+        raise UsageError("what is found by meaning alone is in no order of time", _BY_WORDS)
+    if any(clause.is_excluded for clause in query.clauses):
+        raise UsageError("meaning alone cannot leave out words", _BY_WORDS)
+    if not has_words and query.condition != Condition():
+        raise UsageError("filters alone have no meaning that something could be near to", f"add words, or {_BY_WORDS}")
+    return has_words
+
+
+def answer_by_channels(ask: "Ask", embedded: "Callable[[Query], Values] | None", query: Query, mode: Mode) -> Answer:
+    """Answer a question by words and, where it can be embedded, by meaning; say why where that failed."""
+    if embedded is None:
+        return ask(query, None, True)
+    try:
+        return ask(query, embedded(query), mode is Mode.HYBRID)
+    except (ModelFault, IndexModel, IndexDamaged, IndexMissing) as fault:
+        # Where it is not the vectors that are damaged, words meet the same fault.
+        if mode is Mode.SEMANTIC:
+            raise
+        return replace(ask(query, None, True), without_meaning=f"{fault.message}; {fault.hint}")
+
+
+# Asks again where nothing holds any word of a question, for those words that are spelt most like them.
+
+
+def respell(ask: Callable[[Query], Answer], query: Query) -> Answer:
+    """Return the answer to a question, or, where all its words seem misspelt, to the one that was probably meant.
+
+    Such an answer has the text that was typed, and says in `respelled` what was looked for instead.
+    """
+    found = ask(query)
+    # A word like nothing that there is, is no slip of the hand: what else was typed is then guesswork, too.
+    if found.results or not found.missing or len(found.suggestions) < len(found.missing):
+        return found
+    instead = {word: found.suggestions[word][0] for word in found.missing}
+    meant = replace(query, clauses=tuple(_respelled(clause, instead) for clause in query.clauses))
+    if meant == query:
+        return found
+    again = ask(meant)
+    if not again.results:
+        return found
+    return replace(again, missing=found.missing, suggestions=found.suggestions, respelled=instead)
+
+
+def _respelled(clause: Clause, instead: Mapping[str, str]) -> Clause:
+    """Put other words into a clause; what was quoted, begun, or excluded was meant as it was typed."""
+    if clause.is_excluded:
+        return clause
+    terms = (
+        replace(term, text=_put(term.text, instead)) if term.match is Match.WORD else term for term in clause.terms
+    )
+    return replace(clause, terms=tuple(terms))
+
+
+def _put(text: str, instead: Mapping[str, str]) -> str:
+    return re.sub(r"\w+", lambda found: instead.get(found[0].casefold(), found[0]), text)
+
+
+# Asks the channels, ranks what they find, and gathers what is shown of it.
 
 # Where the candidates lie in fewer sessions than are wanted, so many times as many are looked at, and again.
 MORE_CANDIDATES = (5, 25)

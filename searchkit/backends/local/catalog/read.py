@@ -7,9 +7,8 @@ from typing import Any
 import orjson
 
 from searchkit.backends.base import Stored
-from searchkit.backends.local.catalog.asking import rows_in
-from searchkit.backends.local.catalog.homes import BEST
-from searchkit.backends.local.catalog.ids import Key, optional_text, part_id, response_text, uuid_text
+from searchkit.backends.local.catalog.ids import Key, optional_text, part_id, response_text, rows_in, uuid_text
+from searchkit.backends.local.catalog.merge import BEST
 from searchkit.backends.local.catalog.schema import (
     BOUNDARY,
     CALLED_BY_PARENT,

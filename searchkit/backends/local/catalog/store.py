@@ -16,12 +16,12 @@ import orjson
 
 from searchkit.backends.base import READ_BY, Batch, Conclusion, Node, Prepared, Step, Stored
 from searchkit.backends.local import layout
-from searchkit.backends.local.catalog import census, choosing, read, threads, turns
+from searchkit.backends.local.catalog import read, threads
+from searchkit.backends.local.catalog import sessions as choosing
 from searchkit.backends.local.catalog import sessions as telling
-from searchkit.backends.local.catalog.asking import rows_in
+from searchkit.backends.local.catalog import stats as census
 from searchkit.backends.local.catalog.checksums import broken, can_seal, is_readable
-from searchkit.backends.local.catalog.ids import parse_part_id, uuid_key
-from searchkit.backends.local.catalog.names import Names, last_number
+from searchkit.backends.local.catalog.ids import Names, last_number, parse_part_id, rows_in, uuid_key
 from searchkit.backends.local.catalog.texts import Unpacker
 from searchkit.backends.prices import LIST, Price
 from searchkit.errors import IndexBusy, IndexDamaged, IndexMissing, IndexUnwritable, SearchkitError
@@ -162,7 +162,7 @@ class SqliteCatalog:
         if not self.checkpoints() or (known is None and reading.key != READ_BY):
             self.remember(reading.key, reading.version)
         elif reading.version not in (known, self.setting(revised_by)):
-            from searchkit.backends.local.catalog.revise import revise
+            from searchkit.backends.local.catalog.repair import revise
 
             with self.transaction():
                 revise(self.connection, reading)
@@ -228,7 +228,7 @@ class SqliteCatalog:
     def turns(self, keys: Sequence[int], before: int, after: int, /) -> dict[int, list[Step]]:
         """Return, for each of these parts, those of the turn that it is in and of so many before and after."""
         with self.reading():
-            return turns.turns(self.connection, keys, before, after)
+            return threads.turns(self.connection, keys, before, after)
 
     def following(self, keys: Sequence[int], count: int, /) -> dict[int, list[int | None]]:
         """Return, for each of these parts, the parts at the next positions, so many.
@@ -244,7 +244,7 @@ class SqliteCatalog:
     def prompts(self, keys: Sequence[int], /) -> dict[int, int]:
         """Return what a person typed, or an agent was told, that the turn of each of these parts begins with."""
         with self.reading():
-            return turns.prompts(self.connection, keys)
+            return threads.prompts(self.connection, keys)
 
     def projects(self) -> dict[str, frozenset[int]]:
         """Return the sessions of each project, as hits name them."""
@@ -260,7 +260,7 @@ class SqliteCatalog:
     def conclusions(self, keys: Sequence[int], /) -> dict[int, Conclusion]:
         """Return the last text of the turn that each of these parts is in; a part without one is left out."""
         with self.reading():
-            return turns.conclusions(self.connection, keys)
+            return threads.conclusions(self.connection, keys)
 
     def record(self, uuid: str, /) -> int | None:
         """Return the key of a record, or None where there is none."""
@@ -302,7 +302,7 @@ class SqliteCatalog:
 
     def tail(self, session: str, /) -> "Sketch | None":
         """Return the turn that a session ends with, as far as it is near its end; None where that takes all of it."""
-        from searchkit.backends.local.catalog.tail import tail
+        from searchkit.backends.local.catalog.long_threads import tail
 
         with self.reading():
             numbers = read.whose(self.connection, session, None)
@@ -332,7 +332,7 @@ class SqliteCatalog:
     def sessions(self, condition: Condition, limit: int | None = None, /) -> list[Session]:
         """Return the sessions for which a condition holds, newest first."""
         with self.reading():
-            chosen = choosing.sessions(self.connection, self.unpacker, condition)[:limit]
+            chosen = choosing.select_sessions(self.connection, self.unpacker, condition)[:limit]
             return telling.sessions(self.connection, self.unpacker, chosen)
 
     def named(self, ids: Sequence[str], /) -> dict[str, Session]:

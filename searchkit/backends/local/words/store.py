@@ -12,7 +12,7 @@ import msgspec
 
 from searchkit.backends.base import Found, Hit, Order, Reach
 from searchkit.backends.local import layout
-from searchkit.backends.local.catalog.asking import rows_in
+from searchkit.backends.local.catalog.ids import rows_in
 from searchkit.backends.local.catalog.schema import SIDECHAIN
 from searchkit.backends.local.catalog.store import SqliteCatalog
 from searchkit.backends.local.filters import Narrowing
