@@ -14,8 +14,8 @@ from searchkit.backends.local.open import open_to_write
 from searchkit.cli import main
 from searchkit.indexing.ingest import ingest
 from searchkit.sources.claude import ClaudeSource
-from tests.running import Answer, Run
-from tests.transcript import Home
+from tests.support.running import Answer, Run
+from tests.support.transcript import Home
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -12,7 +12,6 @@ from searchkit.backends.local.backend import LocalBackend
 from searchkit.backends.local.words.index import Keyword
 from searchkit.query.types import Condition
 from searchkit.types import Context, Kind, Origin, Problem, Record, Standing, Tally, Touch, Usage
-from tests.answers import found
 from tests.contract.small import (
     A,
     B,
@@ -38,6 +37,7 @@ from tests.contract.small import (
 )
 from tests.reference.contents import children, neighbours, session_parts
 from tests.reference.fingerprint import digest
+from tests.support.answers import found
 
 
 def bytes_on_disk(directory: Path) -> bytes:

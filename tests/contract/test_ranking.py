@@ -12,7 +12,7 @@ from searchkit.backends.base import Backend, Conclusion, Found, Hit, Near, Order
 from searchkit.embed.fake import FakeEmbedder
 from searchkit.query.types import Query
 from tests.reference.catalog import hashed
-from tests.transcript import Home
+from tests.support.transcript import Home
 
 # Positions of one session begin anywhere.
 MOST_SHIFT = 1_000_000

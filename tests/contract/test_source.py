@@ -19,8 +19,8 @@ from searchkit.types import Behind
 from tests.contract.small import batch, contents
 from tests.reference import ReferenceBackend
 from tests.reference.fingerprint import digest
-from tests.rollout import CodexHome
-from tests.transcript import Home, tool_id
+from tests.support.rollout import CodexHome
+from tests.support.transcript import Home, tool_id
 
 SESSION = "11111111-1111-4111-8111-111111111111"
 FORK = "22222222-2222-4222-8222-222222222222"

@@ -19,9 +19,9 @@ from searchkit.sources.codex.messages import classify, result
 from searchkit.types import Grouping, Kind, Role
 from tests.contract.small import batch
 from tests.reference import ReferenceBackend
-from tests.rollout import CWD, CodexHome
-from tests.running import Run
-from tests.transcript import Home
+from tests.support.rollout import CWD, CodexHome
+from tests.support.running import Run
+from tests.support.transcript import Home
 
 SESSION = "0199aaaa-0000-7000-8000-000000000001"
 FORK = "0199bbbb-0000-7000-8000-000000000002"
