@@ -409,7 +409,7 @@ def test_call_that_only_an_event_tells_of_is_read(codex: CodexHome, index: Index
         rollout.event("mcp_tool_call_end", call_id=call, invocation=invocation, result=answer)
     rollout.result(told, "found feldspar")
     content = [{"type": "input_text", "text": "said an agent, petalite"}, {"type": "encrypted_content"}]
-    rollout.item("agent_message", author="/root/a", recipient="/root", content=content)
+    rollout.item("agent_message", author="/lead/a", recipient="/lead", content=content)
 
     with index() as engine:
         found = engine.search("borax OR feldspar OR kaolin OR petalite", group="none", sort="oldest").results
