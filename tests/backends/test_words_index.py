@@ -2,11 +2,13 @@
 
 import logging
 import shutil
+import threading
 from pathlib import Path
 
 import pytest
 
 from searchkit import Engine
+from searchkit.backends.local import layout
 from searchkit.backends.local.open import writing
 from searchkit.errors import IndexDamaged, IndexMissing, IndexUnwritable
 from tests.support.transcript import Home
@@ -161,3 +163,34 @@ def test_words_that_cannot_be_removed_are_told(engine: Engine, monkeypatch: pyte
     engine.prune([])
     assert [] == list(engine.findings())
     assert not list(engine.settings.index.glob("keyword.*"))
+
+
+@pytest.mark.parametrize("is_open", [True, False])
+def test_words_that_take_the_place_of_others_under_a_reader_are_found(
+    engine: Engine, tmp_path: Path, is_open: bool
+) -> None:
+    """Issue 15: a rebuild renames the directory while a search reads it, and the search answers all the same."""
+    place, old = tmp_path / "index" / layout.KEYWORD, tmp_path / "index" / layout.OLD_KEYWORD
+    new = shutil.copytree(place, tmp_path / "index" / layout.NEW_KEYWORD)
+    if is_open:
+        assert engine.search("slow").results
+    else:
+        engine.close()
+    place.rename(old)
+    into_place = threading.Timer(0.2, lambda: new.rename(place))
+    into_place.start()
+
+    results = engine.search("slow").results
+
+    into_place.join()
+    assert ["find the slow query"] == [one.text for one in results]
+
+
+def test_damaged_words_are_told_though_a_rebuild_was_killed(engine: Engine, tmp_path: Path) -> None:
+    """What a killed rebuild left beside does not hide that the words in place cannot be read."""
+    engine.close()
+    shutil.copytree(tmp_path / "index" / layout.KEYWORD, tmp_path / "index" / layout.NEW_KEYWORD)
+    (tmp_path / "index" / layout.KEYWORD / "meta.json").write_text("{")
+
+    with pytest.raises(IndexDamaged):
+        engine.search("slow")

@@ -5,8 +5,9 @@ import shutil
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import wraps
 from pathlib import Path
-from typing import Any
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import msgspec
 
@@ -28,6 +29,9 @@ from searchkit.types import Finding
 
 log = logging.getLogger(__name__)
 
+P = ParamSpec("P")
+T = TypeVar("T")
+
 # While writing goes on: often enough that a search five seconds into a first run has something to find, and
 # so seldom that the pieces need little merging. Tantivy merges eight of a size into one of the next.
 COMMIT_SECONDS = 3.0
@@ -47,6 +51,24 @@ FROM parts JOIN records ON records.id = record WHERE repeats IS NULL AND
 """
 
 
+def _over_swaps(read: "Callable[Concatenate[TantivyWords, P], T]") -> "Callable[Concatenate[TantivyWords, P], T]":
+    """Read again where a rebuild renamed the directory under a reader: Tantivy then misses a file, as in damage."""
+
+    @wraps(read)
+    def read_again(words: "TantivyWords", /, *arguments: P.args, **options: P.kwargs) -> T:
+        for _ in range(SWAP_ATTEMPTS):
+            try:
+                return read(words, *arguments, **options)
+            except (IndexDamaged, IndexMissing):
+                if words.is_writable or not words.is_swapping():
+                    raise
+                words.open_again()
+                time.sleep(SWAP_PAUSE_SECONDS)
+        return read(words, *arguments, **options)
+
+    return read_again
+
+
 class TantivyWords:
     """The keyword index of a catalog."""
 
@@ -56,10 +78,11 @@ class TantivyWords:
         """Take the catalog; `on_stale` is called in the transaction that clears its list of stale parts."""
         self._catalog = catalog
         self._directory = directory
-        self._is_writable = is_writable
+        self.is_writable = is_writable
         self._on_stale = on_stale
         self._keyword_directory = directory / layout.KEYWORD
         self._keyword: Keyword | None = None
+        self._opened_inode: int | None = None
         # The highest part that was handed to the keyword index, and what of it is not committed yet.
         self._handed = 0
         self._uncommitted = 0
@@ -69,6 +92,7 @@ class TantivyWords:
         if is_writable and self._keyword_directory.exists():
             self._check_keyword()
 
+    @_over_swaps
     def is_usable(self) -> bool:
         """Say whether words can be searched, or nothing is there that has any."""
         return self._has_words() or not self._pending(0)
@@ -91,6 +115,7 @@ class TantivyWords:
             self._put_words_into_place()
         self._catalog.is_mending = False
 
+    @_over_swaps
     def reach(self) -> Reach:
         """Count the parts that a search for words reaches, and those that it does not reach yet."""
         if self._has_words():
@@ -130,6 +155,7 @@ class TantivyWords:
         if not self._catalog.is_mending or any(wrong_footers(self._keyword_directory)):
             self._begin_words_beside()
 
+    @_over_swaps
     def search(self, query: Query, limit: int, order: Order = Order.RELEVANCE, /) -> Found:
         """Return the parts that answer a query; repeats are not among them."""
         if not self._has_words():
@@ -146,6 +172,7 @@ class TantivyWords:
             hidden = self._matching(everywhere, demands, order, ends_at).total
         return msgspec.structs.replace(found, hits=found.hits[:limit], hidden=hidden)
 
+    @_over_swaps
     def scored(self, query: Query, keys: Sequence[int], /) -> list[Hit]:
         """Score these parts for the words of a query; those that hold none of them are left out."""
         if not self._has_words():
@@ -159,6 +186,7 @@ class TantivyWords:
         """Return where in a text something stands that a query asks for, in order."""
         return marks(query, text)
 
+    @_over_swaps
     def facets(self, query: Query, name: str, /) -> Mapping[str, int]:
         """Count the parts that answer a query by one of their values."""
         from searchkit.backends.local.words.facets import facet
@@ -173,6 +201,7 @@ class TantivyWords:
         with self._catalog.reading(), self._open_keyword().reading():
             return facet(search, self._catalog.connection, self._catalog.unpacker, name)
 
+    @_over_swaps
     def spelling(self, word: str, /) -> list[str]:
         """Return words that are held somewhere and differ little from this one, the likeliest first."""
         from searchkit.backends.local.words.spelling import similar
@@ -285,7 +314,7 @@ class TantivyWords:
                 self._open_keyword()
                 return True
             beside = (self._directory / name for name in (layout.NEW_KEYWORD, layout.OLD_KEYWORD))
-            if self._is_writable or not any(directory.exists() for directory in beside):
+            if self.is_writable or not any(directory.exists() for directory in beside):
                 break
             time.sleep(SWAP_PAUSE_SECONDS if attempt else 0)
         return False
@@ -357,5 +386,22 @@ class TantivyWords:
 
     def _open_keyword(self) -> Keyword:
         if self._keyword is None:
-            self._keyword = Keyword(self._keyword_directory, self._is_writable)
+            self._opened_inode = _inode(self._keyword_directory)
+            self._keyword = Keyword(self._keyword_directory, self.is_writable)
         return self._keyword
+
+    def is_swapping(self) -> bool:
+        """Whether another process puts other words into place, or has done so since these were opened."""
+        beside = (self._directory / name for name in (layout.NEW_KEYWORD, layout.OLD_KEYWORD))
+        return _inode(self._keyword_directory) != self._opened_inode or any(one.exists() for one in beside)
+
+    def open_again(self) -> None:
+        """Let go of the words that are open, so that the next read opens those in place."""
+        self._release_keyword()
+
+
+def _inode(directory: Path) -> int | None:
+    try:
+        return directory.stat().st_ino
+    except OSError:
+        return None
