@@ -17,10 +17,12 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """Everything that was configured, resolved once.
 
     There are no roots where nobody chose any: then those count that an index was made from, and else the places where
-    agent programs keep their transcripts.
+    agent programs keep their transcripts. `url` says where the index is, and `index` is the
+    directory of a local one.
     """
 
     roots: tuple[Path, ...]
+    url: str
     index: Path
     model: str
     models: Path
@@ -40,11 +42,13 @@ def resolve(
     each model, as `prices.configured` reads them).
     """
     file = paths.configured(environment)
+    url = paths.index_directory(index, environment, file)
     chosen = _roots(roots, environment, file)
     prices = file.get("prices", {})
     return Settings(
         roots=tuple(Path(paths.absolute(path, environment)) for path in chosen),
-        index=Path(paths.index_directory(index, environment, file)),
+        url=url,
+        index=Path(url),
         model=str(model or environment.get("SEARCHKIT_MODEL") or file.get("model") or ""),
         models=Path(paths.user_directory("data", environment)) / "searchkit-models",
         # What is no table is refused by who needs prices, not by a search.

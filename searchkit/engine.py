@@ -7,7 +7,6 @@ index, so methods that need those import them.
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, TypeVar
@@ -15,26 +14,16 @@ from typing import TYPE_CHECKING, Self, TypeVar
 from msgspec.structs import replace
 
 from searchkit import config
-from searchkit.backends.base import Order, Reach
-from searchkit.backends.local import EmbeddedBackend, layout
+from searchkit.backends.base import EMBEDDING, ROOTS, Order, Reach
 from searchkit.backends.prices import Price, configured
+from searchkit.backends.registry import find_store
 from searchkit.context.types import DEFAULT_TOKENS
 from searchkit.conversation import lookup
 from searchkit.embed.load import Models
-from searchkit.errors import (
-    IndexBusy,
-    IndexDamaged,
-    IndexMissing,
-    IndexUnwritable,
-    IndexVersion,
-    ModelFault,
-    SourceError,
-    SourceSilent,
-    UsageError,
-)
+from searchkit.errors import IndexDamaged, IndexMissing, ModelFault, SourceError, SourceSilent, UsageError
 from searchkit.query.parse import understood
 from searchkit.query.types import Condition, Filter, Group, Mode, Query, narrowed, one_of
-from searchkit.search import channels, respell
+from searchkit.search import pipeline
 from searchkit.search.pipeline import retrieve
 from searchkit.search.types import Answer, SearchOptions, Status
 from searchkit.search.weights import RECIPE, Recipe, trusting
@@ -77,7 +66,8 @@ class Engine:
         chosen = None if index is None else str(index)
         self.settings = config.resolve([str(root) for root in roots], chosen, model=model)
         self._recipe = recipe if self.settings.model in config.DEFAULT_MODEL else trusting(recipe)
-        self._reader: EmbeddedBackend | None = None
+        self.store = find_store(self.settings.url)
+        self._reader: Backend | None = None
         self._models = Models(self.settings, embedder)
 
     def __enter__(self) -> Self:
@@ -101,7 +91,7 @@ class Engine:
         from searchkit.sources import registry
 
         defaults = registry.default_roots(os.environ)
-        remembered = () if registry.is_any_named(os.environ) else layout.remembered_roots(self.settings.index)
+        remembered = () if registry.is_any_named(os.environ) else self.store.roots()
         return defaults if set(remembered) <= set(defaults) else remembered
 
     def index(
@@ -113,24 +103,22 @@ class Engine:
         with_vectors: bool = False,
     ) -> "Summary":
         """Bring the index up to date with the roots, and with vectors where they are wanted and can be made."""
-        from searchkit.backends.local.open import open_to_write
         from searchkit.indexing.ingest import ingest
         from searchkit.sources import registry
 
         roots = self.roots
         source = registry.open_sources(roots)
-        with open_to_write(self.settings.index, wait, on_wait, is_rebuild) as backend:
-            backend.remember("roots", [str(root) for root in roots])
+        with self.store.open_to_write(wait, on_wait, is_rebuild) as backend:
+            backend.catalog.remember(ROOTS, [str(root) for root in roots])
             for reading in source.readings:
-                backend.revise(reading)
+                backend.catalog.revise(reading)
             summary = ingest(source, backend, on_progress, is_rebuild)
             if with_vectors:
                 summary = self._with_vectors(backend, summary, on_progress)
-            backend.finish_rebuild()
             if is_rebuild:
                 for reading in source.readings:
-                    backend.remember(reading.key, reading.version)
-            is_outdated = any(backend.setting(reading.key) != reading.version for reading in source.readings)
+                    backend.catalog.remember(reading.key, reading.version)
+            is_outdated = any(backend.catalog.setting(reading.key) != reading.version for reading in source.readings)
             return replace(summary, is_outdated=is_outdated)
 
     def embed(self, is_enough: Callable[[], bool], wait: bool = True) -> bool:
@@ -138,16 +126,15 @@ class Engine:
 
         Only a model that the index has vectors of already is used: another is changed over to by `index`.
         """
-        from searchkit.backends.local.open import open_to_write
         from searchkit.indexing.embed_parts import SMALL_BATCH_PARTS, embed
 
         model, reader = self.embedder(), self._open()
-        reader.adopt(model.identity)
-        if not reader.covered().pending:
+        reader.vectors.adopt(model.identity)
+        if not reader.vectors.reach().pending:
             return False
-        with open_to_write(self.settings.index, wait) as backend:
+        with self.store.open_to_write(wait) as backend:
             embed(backend, model, is_enough=is_enough, batch_parts=SMALL_BATCH_PARTS)
-            return bool(backend.lacking(1))
+            return bool(backend.vectors.pending(1))
 
     def watch(
         self,
@@ -203,8 +190,10 @@ class Engine:
             asked = replace(options, query=query)
             return retrieve(self._open(), asked, question, are_words_asked, self._recipe, judge)
 
-        found = respell.answered(lambda query: channels.answered(ask, embedded, query, options.mode), options.query)
-        return replace(found, unjudged=unjudged, damage=self._open().damage())
+        found = pipeline.respell(
+            lambda query: pipeline.answer_by_channels(ask, embedded, query, options.mode), options.query
+        )
+        return replace(found, unjudged=unjudged, damage=self._open().catalog.damage())
 
     def asks_meaning(self, options: SearchOptions) -> bool:
         """Say whether a search would ask for meaning, for which a model is loaded.
@@ -212,7 +201,7 @@ class Engine:
         Where the model is not installed it does, in vain, so that the answer says so.
         """
         is_possible = options.mode is Mode.SEMANTIC or self.has_vectors() or not self._models.is_installed()
-        return channels.is_meaning_asked(options.query, options.mode, options.sort) and is_possible
+        return pipeline.is_meaning_asked(options.query, options.mode, options.sort) and is_possible
 
     def context(
         self,
@@ -240,13 +229,13 @@ class Engine:
 
     def messages(self, beginning: str) -> list[str]:
         """Return the ids of messages that begin with a text, some of them where there are many."""
-        return self._open().beginning(beginning, lookup.MOST_MEANT + 1)
+        return self._open().catalog.beginning(beginning, lookup.MOST_MEANT + 1)
 
     def thread(self, uuid: str) -> "Thread":
         """Return the whole conversation around a record, without texts; the record is meant as in `show`."""
         from searchkit.conversation.thread import thread
 
-        found = thread(self._open(), self._meant(uuid))
+        found = thread(self._open().catalog, self._meant(uuid))
         assert found is not None
         return found
 
@@ -260,7 +249,7 @@ class Engine:
         """
         from searchkit.conversation.show import conversation
 
-        found = conversation(self._open(), self._meant(uuid), before, after, is_full, with_agents)
+        found = conversation(self._open().catalog, self._meant(uuid), before, after, is_full, with_agents)
         assert found is not None
         return found
 
@@ -268,7 +257,7 @@ class Engine:
         """Return a session, turn by turn, with its branches and agents; of very many turns the first and the last."""
         from searchkit.conversation.outline import outline
 
-        found = outline(self._open(), session, is_full, self._prices())
+        found = outline(self._open().catalog, session, is_full, self._prices())
         if found is None:
             raise UsageError(f"there is no session {session!r}", "searchkit sessions lists those there are")
         return found
@@ -278,13 +267,13 @@ class Engine:
         from searchkit.conversation.resume import Resumption, is_interrupted
 
         backend = self._open()
-        facts = backend.facts(session.id, ("forked-from", "worktree"))
+        facts = backend.catalog.facts(session.id, ("forked-from", "worktree"))
         facts = sorted((fact for fact in facts if fact.agent is None), key=lambda fact: fact.line)
         latest = {fact.name: fact.value for fact in facts}
         return Resumption(
             session=session,
             has_directory=session.project is not None and _is_directory(session.project),
-            is_interrupted=is_interrupted(backend, session.id),
+            is_interrupted=is_interrupted(backend.catalog, session.id),
             forked_from=latest.get("forked-from"),
             worktree=latest.get("worktree"),
         )
@@ -292,7 +281,7 @@ class Engine:
     def session_of(self, uuid: str) -> str | None:
         """Return the session that a message is of; the message is meant as in `show`."""
         meant = self._meant(uuid)
-        return self._open().links([meant])[meant].places[0].session
+        return self._open().catalog.links([meant])[meant].places[0].session
 
     def session_meant(
         self, asked: str, hint: str = "sessions() lists them", listed: lookup.List = lookup.named
@@ -301,60 +290,60 @@ class Engine:
 
         The error then has this hint, or lists those that could be meant.
         """
-        return lookup.session(self._open(), asked, hint, listed)
+        return lookup.session(self._open().catalog, asked, hint, listed)
 
     def homes(self, uuids: Sequence[str]) -> Mapping[str, str | None]:
         """Return the sessions that messages with these ids are of; a missing one is left out."""
-        return {uuid: link.places[0].session for uuid, link in self._open().links(uuids).items()}
+        return {uuid: link.places[0].session for uuid, link in self._open().catalog.links(uuids).items()}
 
     def sessions(self, condition: Condition | None = None, limit: int | None = None) -> list[Session]:
         """Return the sessions for which a condition holds, newest first."""
-        return self._open().sessions(condition or Condition(), limit)
+        return self._open().catalog.sessions(condition or Condition(), limit)
 
     def named(self, ids: Sequence[str]) -> Mapping[str, Session]:
         """Return the sessions with these ids; a missing one is left out."""
-        return self._open().named(ids)
+        return self._open().catalog.named(ids)
 
     def values(self, name: str) -> list[str]:
         """Return the values there are of a filter, those that most sessions have first."""
-        return self._open().values(name)
+        return self._open().catalog.values(name)
 
     def figures(
         self, condition: Condition | None = None, groupings: Sequence[Grouping] = (Grouping.TOTAL,)
     ) -> Mapping[Grouping, Mapping[str, Figures]]:
         """Return figures by label for each grouping; what has no label is under the empty one."""
-        return self._open().figures(condition or Condition(), groupings, self._prices())
+        return self._open().catalog.figures(condition or Condition(), groupings, self._prices())
 
     def costs(self, sessions: Sequence[str]) -> Mapping[str, Cost]:
         """Return what these sessions cost; one of which nothing is known is left out."""
-        return self._open().costs(sessions, self._prices())
+        return self._open().catalog.costs(sessions, self._prices())
 
     def _prices(self) -> Mapping[str, Price]:
         return configured(self.settings.prices)
 
     def pending(self) -> int:
         """Count the parts that are indexed but that a search for words does not reach yet."""
-        return self._open().reach().pending
+        return self._open().words.reach().pending
 
     def counts(self) -> Counts:
         """Count what is indexed."""
-        return self._open().counts()
+        return self._open().catalog.counts()
 
     def behind(self) -> Behind:
         """Say how much lies below the roots that has not been read yet; raises where they cannot be looked at."""
         from searchkit.sources import registry
 
-        roots, seen = self.roots, self._open().checkpoints()
+        roots, seen = self.roots, self._open().catalog.checkpoints()
         return _LOOKS.call(" and ".join(map(str, roots)), lambda: registry.open_sources(roots).behind(seen))
 
     def retention(self) -> Retention:
         """Say what Claude Code will delete and when; raises where the roots cannot be looked at."""
-        return Retention(exposures=self._survey().exposures, kept=self._open().counts().gone)
+        return Retention(exposures=self._survey().exposures, kept=self._open().catalog.counts().gone)
 
     def status(self) -> Status:
         """Say what is indexed and how far."""
         backend = self._open()
-        counts = backend.counts()
+        counts = backend.catalog.counts()
         behind, covered = Behind(files=0, bytes=0), Reach(searchable=0, pending=0)
         unreachable = damage = retention = None
         try:
@@ -363,14 +352,14 @@ class Engine:
         except SourceError as error:
             unreachable = error.message
         try:
-            covered = backend.covered() if self.has_vectors() else covered
+            covered = backend.vectors.reach() if self.has_vectors() else covered
         except (IndexDamaged, IndexMissing) as fault:
             damage = f"{fault.message}; {fault.hint}"
         return Status(
-            index=str(self.settings.index),
+            index=self.settings.url,
             roots=[str(root) for root in self.roots],
             counts=counts,
-            index_bytes=layout.size(self.settings.index),
+            index_bytes=self.store.size(),
             files_behind=behind.files,
             bytes_behind=behind.bytes,
             unreachable=unreachable,
@@ -386,23 +375,20 @@ class Engine:
 
     def prune(self, sessions: Sequence[str], wait: bool = True) -> None:
         """Forget sessions: what only they hold is gone from the index and from the disk."""
-        from searchkit.backends.local.open import open_to_write
-
         self.close()
-        with open_to_write(self.settings.index, wait) as backend:
+        with self.store.open_to_write(wait) as backend:
             backend.forget(sessions)
-            backend.settle()
+            backend.catalog.settle()
             backend.follow()
 
     def has_index(self) -> bool:
         """Say whether there is an index, whatever state it is in."""
-        return layout.has_index(self.settings.index)
+        return self.store.exists()
 
     def has_vectors(self) -> bool:
-        """Say whether anything can be found by meaning; a look at the manifest, since all else takes seconds."""
-        if layout.read_manifest(self.settings.index) is None and self.settings.index.is_dir():
-            return self._open().setting("embedding") is not None
-        return layout.remembered_embedding(self.settings.index) is not None
+        """Say whether anything can be found by meaning; it opens nothing unless it must."""
+        known = self.store.has_vectors()
+        return self._open().catalog.setting(EMBEDDING) is not None if known is None else known
 
     def embedder(self) -> "Embedder":
         """Return the model, loaded when it is asked for the first time."""
@@ -417,11 +403,11 @@ class Engine:
     def _survey(self) -> "Survey":
         from searchkit.sources import registry
 
-        roots, seen, moment = self.roots, self._open().checkpoints(), now()
+        roots, seen, moment = self.roots, self._open().catalog.checkpoints(), now()
         return _LOOKS.call(" and ".join(map(str, roots)), lambda: registry.open_sources(roots).survey(seen, moment))
 
     def _with_vectors(
-        self, backend: EmbeddedBackend, summary: "Summary", on_progress: "Callable[[Progress], None] | None"
+        self, backend: "Backend", summary: "Summary", on_progress: "Callable[[Progress], None] | None"
     ) -> "Summary":
         """Embed what has no vector; that there is no model stops nothing."""
         from searchkit.indexing.embed_parts import embed
@@ -442,35 +428,17 @@ class Engine:
         model = self.embedder()
         if not self.has_vectors():
             raise UsageError("there are no vectors yet, so nothing can be found by meaning", "run: searchkit index")
-        self._open().adopt(model.identity)
+        self._open().vectors.adopt(model.identity)
         return model.embed_query(query.wanted)
 
     def _meant(self, uuid: str) -> str:
         """Find the record that an id or its beginning means, or say which could be."""
-        return lookup.message(self._open(), uuid, "searchkit search shows ids; give more of one")
+        return lookup.message(self._open().catalog, uuid, "searchkit search shows ids; give more of one")
 
-    def _open(self) -> EmbeddedBackend:
+    def _open(self) -> "Backend":
         if self._reader is None:
-            try:
-                self._reader = EmbeddedBackend(self.settings.index)
-            except IndexVersion as fault:
-                if not fault.is_older:
-                    raise
-                self._migrate()
-                self._reader = EmbeddedBackend(self.settings.index)
-            if not self._reader.has_words():
-                # A migration was interrupted, or somebody removed them; who builds the index makes them itself.
-                with suppress(IndexBusy, IndexUnwritable):
-                    self._migrate(wait=False)
+            self._reader = self.store.open()
         return self._reader
-
-    def _migrate(self, wait: bool = True) -> None:
-        """Bring an index of an older format up to date, with the words that are searched."""
-        from searchkit.backends.local.open import open_to_write
-
-        with open_to_write(self.settings.index, wait) as backend:
-            backend.settle()
-            backend.follow()
 
 
 def now() -> int:

@@ -9,12 +9,13 @@ from pathlib import Path
 import pytest
 
 from searchkit.backends.base import Backend
-from searchkit.backends.local import EmbeddedBackend, open_to_write
+from searchkit.backends.local.backend import LocalBackend
+from searchkit.backends.local.open import open_to_write
 from searchkit.cli import main
 from searchkit.indexing.ingest import ingest
 from searchkit.sources.claude import ClaudeSource
-from tests.running import Answer, Run
-from tests.transcript import Home
+from tests.support.running import Answer, Run
+from tests.support.transcript import Home
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -41,7 +42,7 @@ def indexed(home: Home, tmp_path: Path) -> Iterator[Callable[[], Backend]]:
         def update() -> Backend:
             with open_to_write(directory) as backend:
                 ingest(ClaudeSource([home.root]), backend)
-            return opened.enter_context(closing(EmbeddedBackend(directory)))
+            return opened.enter_context(closing(LocalBackend(directory)))
 
         yield update
 

@@ -186,10 +186,10 @@ def compared(root: Path, index: Path, peaceful: Path) -> dict[str, bool]:
     """Compare what two indexes hold and answer."""
     # Imported here, because until now only the processes that were killed needed them.
     from measure.differences import differences
-    from searchkit.backends.fingerprint import digest
-    from searchkit.backends.local import EmbeddedBackend
+    from searchkit.backends.local.backend import LocalBackend
+    from tests.reference.fingerprint import digest
 
-    with closing(EmbeddedBackend(index)) as one, closing(EmbeddedBackend(peaceful)) as other:
+    with closing(LocalBackend(index)) as one, closing(LocalBackend(peaceful)) as other:
         digests = [digest(one), digest(other)]
         print(f"digest of the killed index {digests[0]}, of the peaceful one {digests[1]}")
         if digests[0] != digests[1]:

@@ -16,7 +16,7 @@ from measure.growing import FIRST_SHARE, GrowingRoot
 ARGUMENTS = ("--model", "fake")
 LIMITS = ("BATCH_PARTS=7", "APART=3", "FLAT_ROWS=300", "SEGMENTS=3", "COMMIT_PARTS=200")
 # Only a kill in one of these counts. Half of the kills are aimed at one, as it begins.
-EMBEDDING = ("lacking", "twins", "keep", "tidy")
+EMBEDDING = ("pending", "twins", "keep", "tidy")
 AIMS = ("twins", "keep", "keep", "keep", "tidy")
 PHASE_SECONDS = 0.1
 # The store of vectors alone takes seconds to import.
@@ -35,7 +35,7 @@ def kill_often(growing: GrowingRoot, root: Path, index: Path, rng: random.Random
         moment, later = rng.random(), rng.random()
         growing.grow(share)
         victim = Victim(root, index, LIMITS, ARGUMENTS)
-        is_alive = victim.follow(START_SECONDS, until="lacking") and victim.follow(moment * expected)
+        is_alive = victim.follow(START_SECONDS, until="pending") and victim.follow(moment * expected)
         if aim is not None:
             is_alive = is_alive and victim.follow(START_SECONDS, until=aim) and victim.follow(later**3 * PHASE_SECONDS)
         complaint = victim.end(kill=is_alive)
@@ -60,7 +60,8 @@ def checks(root: Path, index: Path, peaceful: Path) -> dict[str, bool]:
     # Imported here, because until now only the processes that were killed needed them.
     import numpy as np
 
-    from searchkit.backends.local import EmbeddedBackend, layout
+    from searchkit.backends.local import layout
+    from searchkit.backends.local.backend import LocalBackend
     from searchkit.backends.local.vectors import pending
     from searchkit.backends.local.vectors.rows import DESCRIBED, descriptions, kept
     from searchkit.backends.local.vectors.table import NUMBERS, Vectors, tables
@@ -68,10 +69,10 @@ def checks(root: Path, index: Path, peaceful: Path) -> dict[str, bool]:
     vectors = []
     held: dict[str, bool] = {}
     for directory in (index, peaceful):
-        with closing(EmbeddedBackend(directory)) as backend:
+        with closing(LocalBackend(directory)) as backend:
             names = tables(directory / layout.VECTORS)
             rows = Vectors(directory / layout.VECTORS, names[0])._select(None, [*NUMBERS, "feature", "vector"])
-            wanted = pending.digests(backend._connection)
+            wanted = pending.digests(backend.catalog.connection)
             counted = Counter(zip(rows["part"].to_pylist(), rows["piece"].to_pylist(), strict=True))
             said = set(zip(*(rows[name].to_pylist() for name in DESCRIBED), strict=True))
             if directory == index:
@@ -81,10 +82,10 @@ def checks(root: Path, index: Path, peaceful: Path) -> dict[str, bool]:
                     "none has two": set(counted.values()) <= {1},
                     "none is left over": {part for part, _ in counted} <= set(wanted) and len(names) == 1,
                     "each row says of its part what the catalog says": said
-                    == set(map(tuple, descriptions(backend._connection, wanted).values())),
+                    == set(map(tuple, descriptions(backend.catalog.connection, wanted).values())),
                 }
             keys = sorted(wanted)
-            ids = {key: stored.id for key, stored in zip(keys, backend.stored(keys), strict=True) if stored}
+            ids = {key: stored.id for key, stored in zip(keys, backend.catalog.stored(keys), strict=True) if stored}
             vectors.append({ids[key]: pieces for key, pieces in kept(rows).items() if key in ids})
     one, other = vectors
     cosines = [float(np.dot(one[id][0].values, other[id][0].values)) for id in one.keys() & other.keys()]

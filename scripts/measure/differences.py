@@ -4,8 +4,10 @@ from collections.abc import Iterator
 
 import msgspec
 
-from searchkit.backends.base import Backend, Holding
+from searchkit.backends.base import Backend
 from searchkit.query.types import Condition
+from tests.reference.contents import everything
+from tests.reference.held import Holding
 
 MOST_SHOWN = 8
 
@@ -27,7 +29,7 @@ def _shown(name: str, one: dict[str, dict[str, str]], other: dict[str, dict[str,
 
 
 def _records(backend: Backend) -> dict[str, dict[str, str]]:
-    return {holding.link.uuid: _record(holding) for holding in backend.everything()}
+    return {holding.link.uuid: _record(holding) for holding in everything(backend)}
 
 
 def _record(holding: Holding) -> dict[str, str]:
@@ -43,8 +45,8 @@ def _record(holding: Holding) -> dict[str, str]:
 
 def _sessions(backend: Backend) -> dict[str, dict[str, str]]:
     return {
-        session.id: {**_fields(session), "facts": str(sorted(map(str, backend.facts(session.id))))}
-        for session in backend.sessions(Condition())
+        session.id: {**_fields(session), "facts": str(sorted(map(str, backend.catalog.facts(session.id))))}
+        for session in backend.catalog.sessions(Condition())
     }
 
 

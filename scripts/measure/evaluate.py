@@ -22,9 +22,7 @@ from searchkit import Engine
 from searchkit.errors import SearchkitError, UsageError
 from searchkit.query.types import Mode
 from searchkit.render.scores import evaluation, table
-from searchkit.search.evaluate import HITS, answered, homed
-from searchkit.search.labelled import read
-from searchkit.search.score import Answered, rows
+from searchkit.search.evaluate import HITS, Answered, answered, homed, read, rows
 from searchkit.search.weights import STEPS, without
 
 DEPTH = 10

@@ -13,9 +13,10 @@ from contextlib import closing
 from pathlib import Path
 
 from searchkit import Engine
-from searchkit.backends.fingerprint import digest
-from searchkit.backends.local import EmbeddedBackend, layout
+from searchkit.backends.local import layout
+from searchkit.backends.local.backend import LocalBackend
 from searchkit.errors import SearchkitError
+from tests.reference.fingerprint import digest
 
 SESSIONS = 12
 # Words that stand in every session, in one of them, and in one whose transcript is deleted.
@@ -123,7 +124,7 @@ def _outcome(index: Path, root: Path, whole: str, answers: dict[str, list[str]],
 
 
 def _digest(index: Path) -> str:
-    with closing(EmbeddedBackend(index)) as backend:
+    with closing(LocalBackend(index)) as backend:
         return digest(backend)
 
 

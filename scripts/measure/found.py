@@ -8,9 +8,10 @@ from pathlib import Path
 import tantivy
 
 from measure.child import run, searchkit
-from searchkit.backends.local import EmbeddedBackend
+from searchkit.backends.local.backend import LocalBackend
 from searchkit.backends.local.layout import KEYWORD
 from searchkit.backends.local.words.index import NUMBERS, TEXT, values
+from tests.reference.contents import everything
 
 SAMPLED_WORDS = 1_000
 SEED = 1
@@ -22,15 +23,15 @@ def compared(root: Path, index: Path, scratch: Path) -> dict[str, bool]:
     shutil.copytree(index, rebuilt)
     shutil.rmtree(rebuilt / KEYWORD)
     run(searchkit("index", "--no-vectors", "--json", "--root", root, "--index", rebuilt))
-    with closing(EmbeddedBackend(index)) as one, closing(EmbeddedBackend(rebuilt)) as other:
-        searchers = [backend._open_keyword().searcher for backend in (one, other)]
+    with closing(LocalBackend(index)) as one, closing(LocalBackend(rebuilt)) as other:
+        searchers = [backend.words._open_keyword().searcher for backend in (one, other)]
         held = [_held(searcher) for searcher in searchers]
         words = [word for word, _ in searchers[1].terms_with_prefix(TEXT, "", None)]
         sample = random.Random(SEED).sample(sorted(words), min(SAMPLED_WORDS, len(words)))
-        schema = one._open_keyword().schema
+        schema = one.words._open_keyword().schema
         differing = [word for word in sample if len({_parts(each, schema, word) for each in searchers}) > 1]
-        expected = sum(stored.repeats is None for holding in one.everything() for stored in holding.parts)
-        pending, searchable = one.reach().pending, one.reach().searchable
+        expected = sum(stored.repeats is None for holding in everything(one) for stored in holding.parts)
+        pending, searchable = one.words.reach().pending, one.words.reach().searchable
     for word in differing[:5]:
         print(f"  other parts are found by {word!r} than in a rebuilt index")
     print(f"{searchable} parts are searchable, {expected} should be; {pending} are pending")

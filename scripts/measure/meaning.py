@@ -55,7 +55,7 @@ def main() -> None:
     """Be the process that embeds, until the most valuable parts have their vectors."""
     # Imported here, because whoever measures memory must stay small.
     from searchkit import Engine
-    from searchkit.backends.local import open_to_write
+    from searchkit.backends.local.open import open_to_write
     from searchkit.indexing.embed_parts import embed
     from searchkit.system.malloc import give_back
 

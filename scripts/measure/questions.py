@@ -7,6 +7,7 @@ from datetime import datetime
 
 from searchkit import Engine
 from searchkit.backends.local.words.index import TEXT
+from searchkit.backends.local.words.store import TantivyWords
 from searchkit.query.dates import LOCAL
 from searchkit.text.analysis import words
 from searchkit.text.stopwords import STOP_WORDS
@@ -37,7 +38,9 @@ class Question:
 def chosen(engine: Engine) -> list[Question]:
     """Choose questions of every kind; one that the index has nothing for is left out."""
     # The words are nobody's but the index's, and an engine offers no way to ask for them.
-    searcher = engine._open()._open_keyword().searcher
+    words = engine._open().words
+    assert isinstance(words, TantivyWords)
+    searcher = words._open_keyword().searcher
     held = [(word, count) for word, count in searcher.terms_with_prefix(TEXT, "", None) if count]
     plain = [(word, count) for word, count in held if _WORD.fullmatch(word) and word not in STOP_WORDS]
     rare = _nearest(plain, RARE_PARTS, EACH)

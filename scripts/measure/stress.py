@@ -16,10 +16,12 @@ from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
-from searchkit.backends.fingerprint import digest
-from searchkit.backends.local import EmbeddedBackend, layout, open_to_write
+from searchkit.backends.local import layout
+from searchkit.backends.local.backend import LocalBackend
+from searchkit.backends.local.open import open_to_write
 from searchkit.indexing.ingest import ingest
 from searchkit.sources.claude import ClaudeSource
+from tests.reference.fingerprint import digest
 
 SESSIONS = 8
 # Words that stand in every session from the beginning: a search that finds fewer sessions is wrong.
@@ -222,10 +224,10 @@ def _conclude(life: Life) -> None:
     peaceful = life.index.with_name("peaceful")
     with open_to_write(peaceful) as backend:
         ingest(ClaudeSource([life.root]), backend)
-    with closing(EmbeddedBackend(life.index)) as disturbed, closing(EmbeddedBackend(peaceful)) as undisturbed:
+    with closing(LocalBackend(life.index)) as disturbed, closing(LocalBackend(peaceful)) as undisturbed:
         if digest(disturbed) != digest(undisturbed):
             life.wrong.append("the index differs from one that was built in peace")
-        life.seen["parts"] = sum(disturbed.counts().parts.values())
+        life.seen["parts"] = sum(disturbed.catalog.counts().parts.values())
     aside = list((life.index / layout.ASIDE).glob("*")) if (life.index / layout.ASIDE).exists() else []
     if aside:
         life.wrong.append(f"moved aside: {[path.name for path in aside]}")

@@ -79,8 +79,8 @@ def _reason(node: Node, session: str) -> str:
 
 
 def _messages(backend: Backend, session: str) -> Iterator[Node]:
-    for agent in (None, *backend.agents(session)):
-        yield from (node for node in backend.members(session, agent) if node.type in _MESSAGES)
+    for agent in (None, *backend.catalog.agents(session)):
+        yield from (node for node in backend.catalog.members(session, agent) if node.type in _MESSAGES)
 
 
 def _reached(engine: Engine, session: str) -> set[str]:
@@ -89,10 +89,10 @@ def _reached(engine: Engine, session: str) -> set[str]:
     reached: set[str] = set()
     seen: set[str] = set()
     # Of some sessions only agents are left.
-    waiting = [node.uuid for node in backend.members(session)[:1]] or [
+    waiting = [node.uuid for node in backend.catalog.members(session)[:1]] or [
         node.uuid
-        for agent in agents_of(backend, session, backend.agents(session))
-        for node in own_records(backend, agent)[:1]
+        for agent in agents_of(backend.catalog, session, backend.catalog.agents(session))
+        for node in own_records(backend.catalog, agent)[:1]
     ]
     while waiting:
         uuid = waiting.pop()
@@ -102,7 +102,7 @@ def _reached(engine: Engine, session: str) -> set[str]:
         thread = engine.thread(uuid)
         reached.update(node.uuid for node in thread.nodes)
         waiting += [branch.first for branch in thread.branches if branch.session in (None, session)]
-        for agent in chain(*started(backend, thread.nodes).values(), thread.strays):
-            records = own_records(backend, agent)
+        for agent in chain(*started(backend.catalog, thread.nodes).values(), thread.strays):
+            records = own_records(backend.catalog, agent)
             waiting.append(records[0].uuid if records else agent.name)
     return reached

@@ -9,8 +9,11 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from searchkit.backends.local import EmbeddedBackend, backend
+from searchkit.backends.local.backend import LocalBackend
+from searchkit.backends.local.catalog.store import SqliteCatalog
 from searchkit.backends.local.vectors import table
+from searchkit.backends.local.vectors.store import LanceVectors
+from searchkit.backends.local.words import store
 
 # What reads is imported by the command that needs it, which is too late for the limits.
 from searchkit.cli import main as cli
@@ -18,8 +21,12 @@ from searchkit.indexing import embed_parts, ingest, worker
 from searchkit.sources import jsonl
 
 REPORTS = 3
-PHASES = ("checkpoints", "write", "keep_up", "settle", "follow", "lacking", "twins", "keep", "tidy", "close")
-LIMITED = (ingest, worker, jsonl, backend, embed_parts, table)
+PHASES: dict[type, tuple[str, ...]] = {
+    SqliteCatalog: ("checkpoints", "write", "settle"),
+    LanceVectors: ("pending", "twins", "keep", "tidy"),
+    LocalBackend: ("keep_up", "follow", "close"),
+}
+LIMITED = (ingest, worker, jsonl, store, embed_parts, table)
 
 
 def main() -> None:
@@ -29,8 +36,9 @@ def main() -> None:
     for name, limit in limits.items():
         (module,) = (module for module in LIMITED if name in vars(module))
         setattr(module, name, int(limit))
-    for phase in PHASES:
-        setattr(EmbeddedBackend, phase, _telling(phase, getattr(EmbeddedBackend, phase)))
+    for kind, phases in PHASES.items():
+        for phase in phases:
+            setattr(kind, phase, _telling(phase, getattr(kind, phase)))
     sys.argv = ["searchkit", *sys.argv[split + 1 :]]
     cli.main()
 

@@ -85,15 +85,17 @@ def main() -> None:
 def _actions(engine: "Engine", question: "Question") -> dict[str, Callable[[], object]]:
     """Return what is timed: the engine, the query that it makes of the question, and what Tantivy makes of it."""
     from searchkit.backends.local.words import search as finding
+    from searchkit.backends.local.words.store import TantivyWords
     from searchkit.query.dates import LOCAL
     from searchkit.query.parse import understand
 
     words, filters = question.words, question.filters
     # No command needs the bare query, so it is had from where the engine has it.
-    backend = engine._open()
-    search = backend._search(understand(words, now=datetime.now(LOCAL), filters=filters))
+    held = engine._open().words
+    assert isinstance(held, TantivyWords)
+    search = held._search(understand(words, now=datetime.now(LOCAL), filters=filters))
     searcher, bare = search.searcher, finding.wanted(search)
-    index = backend._open_keyword()._index
+    index = held._open_keyword()._index
     return {
         "whole": lambda: engine.search(words, filters=filters),
         "bare": lambda: searcher.search(bare, TANTIVY_HITS),

@@ -15,6 +15,7 @@ from unittest import mock
 import orjson
 
 from measure.corpora import transcripts
+from tests.reference.contents import everything
 
 READ_BUFFER = 1 << 20
 _LENGTH = struct.Struct("<I")
@@ -36,14 +37,15 @@ def floor(root: Path, place: Path) -> float:
 def catalog(root: Path, place: Path) -> float:
     """Fill a catalog in `place`, without the stores that derive from it."""
     # Imported here, because the floor must not pay for them.
-    from searchkit.backends.local import EmbeddedBackend, open_to_write
+    from searchkit.backends.local.backend import LocalBackend
+    from searchkit.backends.local.open import open_to_write
     from searchkit.indexing.ingest import ingest
     from searchkit.sources.claude import ClaudeSource
 
     began = time.perf_counter()
     with (
-        mock.patch.object(EmbeddedBackend, "keep_up", return_value=None),
-        mock.patch.object(EmbeddedBackend, "follow", return_value=None),
+        mock.patch.object(LocalBackend, "keep_up", return_value=None),
+        mock.patch.object(LocalBackend, "follow", return_value=None),
         open_to_write(place) as backend,
     ):
         ingest(ClaudeSource([root]), backend)
@@ -52,12 +54,12 @@ def catalog(root: Path, place: Path) -> float:
 
 def texts(root: Path, place: Path) -> float:
     """Write what the index in `place` makes searchable to the file `texts` there, each behind its length."""
-    from searchkit.backends.local import EmbeddedBackend
+    from searchkit.backends.local.backend import LocalBackend
 
     began = time.perf_counter()
-    backend = EmbeddedBackend(place / "index")
+    backend = LocalBackend(place / "index")
     with (place / "texts").open("wb", buffering=READ_BUFFER) as file:
-        for holding in backend.everything():
+        for holding in everything(backend):
             for stored in holding.parts:
                 if stored.repeats is None:
                     encoded = stored.part.text.encode()

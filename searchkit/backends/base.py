@@ -1,8 +1,13 @@
-"""The seam towards storage: what the stages ask of a store, whatever it is made of."""
+"""The seam towards storage: what the stages ask of a catalog, an index of words and one of vectors.
+
+`Backend` joins the three. `registry.py` finds the implementation for a URL.
+"""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from enum import StrEnum
-from typing import TYPE_CHECKING, Protocol
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
 
@@ -20,9 +25,9 @@ from searchkit.types import (
     Kind,
     Link,
     Part,
+    Reading,
     Role,
     Session,
-    Usage,
 )
 
 if TYPE_CHECKING:
@@ -42,6 +47,10 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
 
 
 Batch = Sequence[Entry]
+
+# What the index remembers: the roots it was made from, the version of the reading that read all of it, and what the
+# vectors that are searched were made with.
+ROOTS, READ_BY, EMBEDDING = "roots", "reading", "embedding"
 
 # What a person types, or a caller asks of an agent: it begins a turn.
 TYPED = frozenset({Kind.PROMPT, Kind.COMMAND})
@@ -68,16 +77,12 @@ class Stored(msgspec.Struct, frozen=True, kw_only=True):
     repeats: str | None = None
 
 
-class Holding(msgspec.Struct, frozen=True, kw_only=True):
-    """A record with all of its parts."""
-
-    link: Link
-    parts: Sequence[Stored]
-
-
 class Hit(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """A part that answers a query, by a key of the backend's own, and how well.
 
+    Keys are only ever compared for being the same. The position is where the part is in its conversation, in the order
+    of files and lines: of two parts of one session the later has the higher one, and of two that lie next to each
+    other one that is higher by 1. Positions of different sessions have nothing to do with each other.
     The score is absolute: 1 is a part that holds everything that was asked for as often as counts.
     Coverage is the share of it that the part holds at all, rare words counting more than common ones.
     `unique` is the share of the query's unique words that it holds: those that hardly any part holds. It is 0
@@ -85,6 +90,7 @@ class Hit(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """
 
     key: int
+    position: int
     kind: Kind
     session: int
     time: int | None
@@ -115,6 +121,7 @@ class Near(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """A part whose meaning is near to what was asked, by its best piece: the cosine, and that piece's feature."""
 
     key: int
+    position: int
     kind: Kind
     session: int
     time: int | None
@@ -211,8 +218,17 @@ class Order(StrEnum):
     OLDEST = "oldest"
 
 
-class Backend(Protocol):
-    """A store of records and parts. Writing a batch twice equals writing it once."""
+class Catalog(Protocol):
+    """The truth: records and parts, sessions, conversations, figures. Writing a batch twice equals writing it once."""
+
+    def setting(self, name: str, /) -> Any:
+        """Return what the index remembers under a name, None where that is nothing."""
+
+    def remember(self, name: str, value: object, /) -> None:
+        """Keep a value of JSON about the index under a name; None forgets it."""
+
+    def revise(self, reading: Reading, /) -> None:
+        """Correct what an earlier version of a source read otherwise, as far as that needs no transcript."""
 
     @property
     def preparation(self) -> str | None:
@@ -227,63 +243,8 @@ class Backend(Protocol):
     def settle(self) -> None:
         """Decide, for the sessions written to, which parts only repeat others."""
 
-    def follow(self, on_progress: Callable[[int, int], None] = lambda done, left: None, /) -> None:
-        """Bring whatever derives from the parts up to date with them; told are parts done and parts left."""
-
-    def keep_up(self) -> None:
-        """Go on with whatever derives from the parts while writing goes on; `follow` completes it."""
-
-    def keyword(self, query: Query, limit: int, order: Order = Order.RELEVANCE, /) -> Found:
-        """Return the parts that answer a query; repeats are not among them."""
-
-    def scored(self, query: Query, keys: Sequence[int], /) -> list[Hit]:
-        """Score these parts for the words of a query; those that hold none of them are left out."""
-
     def stored(self, keys: Sequence[int], /) -> list[Stored | None]:
         """Return parts by their keys, in this order; None for one that is gone."""
-
-    def marks(self, query: Query, text: str, /) -> list[tuple[int, int]]:
-        """Return where in a text something stands that a query asks for, in order."""
-
-    def facets(self, query: Query, name: str, /) -> Mapping[str, int]:
-        """Count the parts that answer a query by one of their values: a filter's name, `month` or `day`."""
-
-    def similar_words(self, word: str, /) -> list[str]:
-        """Return words that are held somewhere and differ little from this one, the likeliest first."""
-
-    def reach(self) -> Reach:
-        """Count the parts that a search for words reaches, and those that it does not reach yet."""
-
-    def adopt(self, identity: msgspec.Struct, /) -> None:
-        """Keep and ask for vectors of the embedder with this identity from now on.
-
-        Vectors of another embedder are an error for who only reads. Who writes makes his own beside
-        them, and they are what others find until these are complete.
-        """
-
-    def lacking(self, limit: int, /) -> Mapping[int, Stored]:
-        """Return the parts that should have a vector and have none, by key, those worth most and newest first."""
-
-    def twins(self, keys: Sequence[int], /) -> Mapping[int, Sequence[Vector]]:
-        """Return, by these keys, the vectors that another part of the same kind with the same text has, piece by piece.
-
-        A part without such a twin is left out.
-        """
-
-    def keep(self, vectors: Sequence[Vector], /) -> None:
-        """Keep vectors, all pieces of a part at once; a part that is gone or has its vector is left out."""
-
-    def tidy(self) -> None:
-        """Bring the vectors into the shape in which they are found fastest, and let complete ones be found."""
-
-    def covered(self) -> Reach:
-        """Count the parts that a search for meaning reaches, and those that it should reach and does not yet."""
-
-    def nearest(self, values: "Values", condition: Condition, limit: int, /) -> list[Near]:
-        """Return, of the parts that a condition means, those nearest to a unit vector."""
-
-    def vectors(self, keys: Sequence[int], /) -> Mapping[int, Sequence[Vector]]:
-        """Return the vectors of parts, piece by piece; a part without any is left out."""
 
     def part(self, part_id: str, /) -> Stored | None:
         """Return one part by its id, `<uuid>#<block>`."""
@@ -300,12 +261,6 @@ class Backend(Protocol):
     def keys(self, uuid: str, /) -> list[int]:
         """Return the keys of what a record says, in the order of its blocks."""
 
-    def children(self, uuid: str, /) -> list[Link]:
-        """Return the records whose parent this is, in order of their homes."""
-
-    def neighbours(self, uuid: str, before: int, after: int, /) -> list[Link]:
-        """Return the records around one in its home file, that one included, in line order."""
-
     def turns(self, keys: Sequence[int], before: int, after: int, /) -> Mapping[int, Sequence[Step]]:
         """Return, for each of these parts, those of the turn that it is in and of so many before and after.
 
@@ -314,6 +269,12 @@ class Backend(Protocol):
         that the parent of its first record is in; the turn after is the next in the file, if its parent
         is in this one. Lines that are more than `FAR_LINES` from a record that the turn was found by are
         left out, and so are records without a uuid unless they are asked for, and what progress repeats.
+        """
+
+    def following(self, keys: Sequence[int], count: int, /) -> Mapping[int, Sequence[int | None]]:
+        """Return, for each of these parts, the parts at the next positions, so many; None where nothing is there.
+
+        They may be of another conversation.
         """
 
     def prompts(self, keys: Sequence[int], /) -> Mapping[int, int]:
@@ -364,9 +325,6 @@ class Backend(Protocol):
     def calls(self, keys: Sequence[int], /) -> Mapping[int, int]:
         """Return the part of the call that each of these results is of; one that is not known is left out."""
 
-    def session_parts(self, session: str, agent: str | None = None, /) -> Iterator[Stored]:
-        """Yield the parts of a session, or of one of its agents, in order; repeats included."""
-
     def sessions(self, condition: Condition, limit: int | None = None, /) -> list[Session]:
         """Return the sessions for which a condition holds, newest first.
 
@@ -387,12 +345,6 @@ class Backend(Protocol):
     def facts(self, session: str, names: Sequence[str] = (), /) -> list[Fact]:
         """Return what is known of a session and its agents; of some names, or of all where none is given."""
 
-    def findings(self, is_deep: bool = False) -> Iterator[Finding]:
-        """Yield what is wrong in the transcripts and in the store itself; deeply means that everything is verified."""
-
-    def damage(self) -> str | None:
-        """Say what was found to be damaged while texts were read; None where that is nothing."""
-
     def counts(self) -> Counts:
         """Count what is kept."""
 
@@ -412,17 +364,133 @@ class Backend(Protocol):
     def costs(self, sessions: Sequence[str], prices: Mapping[str, Price] = LIST, /) -> Mapping[str, Cost]:
         """Return what these sessions cost; one of which nothing is known is left out."""
 
-    def responses(self) -> Mapping[str, Usage]:
-        """Return what each response cost, by the name its records' links give it."""
+    def damage(self) -> str | None:
+        """Say what was found to be damaged while texts were read; None where that is nothing."""
 
-    def everything(self) -> Iterator[Holding]:
-        """Yield every record with its parts, in any order."""
+
+class WordIndex(Protocol):
+    """The words of the parts that repeat nothing. It derives from the catalog."""
+
+    def search(self, query: Query, limit: int, order: Order = Order.RELEVANCE, /) -> Found:
+        """Return the parts that answer a query; repeats are not among them."""
+
+    def scored(self, query: Query, keys: Sequence[int], /) -> list[Hit]:
+        """Score these parts for the words of a query; those that hold none of them are left out."""
+
+    def facets(self, query: Query, name: str, /) -> Mapping[str, int]:
+        """Count the parts that answer a query by one of their values: a filter's name, `month` or `day`."""
+
+    def spelling(self, word: str, /) -> list[str]:
+        """Return words that are held somewhere and differ little from this one, the likeliest first."""
+
+    def highlight(self, query: Query, text: str, /) -> list[tuple[int, int]]:
+        """Return where in a text something stands that a query asks for, in order."""
+
+    def reach(self) -> Reach:
+        """Count the parts that a search for words reaches, and those that it does not reach yet."""
+
+
+class VectorIndex(Protocol):
+    """The vectors of parts, by embedder. They derive from the catalog."""
+
+    def adopt(self, identity: msgspec.Struct, /) -> None:
+        """Keep and ask for vectors of the embedder with this identity from now on.
+
+        Vectors of another embedder are an error for who only reads. Who writes makes his own beside
+        them, and they are what others find until these are complete.
+        """
+
+    def pending(self, limit: int, /) -> Mapping[int, Stored]:
+        """Return the parts that should have a vector and have none, by key, those worth most and newest first."""
+
+    def twins(self, keys: Sequence[int], /) -> Mapping[int, Sequence[Vector]]:
+        """Return, by these keys, the vectors that another part of the same kind with the same text has, piece by piece.
+
+        A part without such a twin is left out.
+        """
+
+    def keep(self, vectors: Sequence[Vector], /) -> None:
+        """Keep vectors, all pieces of a part at once; a part that is gone or has its vector is left out."""
+
+    def tidy(self) -> None:
+        """Bring the vectors into the shape in which they are found fastest, and let complete ones be found."""
+
+    def nearest(self, values: "Values", condition: Condition, limit: int, /) -> list[Near]:
+        """Return, of the parts that a condition means, those nearest to a unit vector."""
+
+    def of(self, keys: Sequence[int], /) -> Mapping[int, Sequence[Vector]]:
+        """Return the vectors of parts, piece by piece; a part without any is left out."""
+
+    def reach(self) -> Reach:
+        """Count the parts that a search for meaning reaches, and those that it should reach and does not yet."""
+
+
+class Backend(Protocol):
+    """A catalog and the two indexes that derive from it, with what concerns all three."""
+
+    @property
+    def catalog(self) -> Catalog:
+        """Return the catalog."""
+
+    @property
+    def words(self) -> WordIndex:
+        """Return the index of words."""
+
+    @property
+    def vectors(self) -> VectorIndex:
+        """Return the index of vectors."""
+
+    def follow(self, on_progress: Callable[[int, int], None] = lambda done, left: None, /) -> None:
+        """Bring whatever derives from the parts up to date with them; told are parts done and parts left."""
+
+    def keep_up(self) -> None:
+        """Go on with whatever derives from the parts while writing goes on; `follow` completes it."""
+
+    def findings(self, is_deep: bool = False) -> Iterator[Finding]:
+        """Yield what is wrong in the transcripts and in the store itself; deeply means that everything is verified."""
 
     def forget(self, sessions: Sequence[str], /) -> None:
         """Remove sessions and all that only they hold."""
 
     def close(self) -> None:
         """Release what is held."""
+
+
+class Store(Protocol):
+    """An index at a URL: what can be said of it without opening it, and two ways to open it."""
+
+    @property
+    def format(self) -> int:
+        """Return the version of the format that this implementation reads and writes."""
+
+    def exists(self) -> bool:
+        """Say whether there is an index, whatever state it is in."""
+
+    def check(self) -> None:
+        """Raise an IndexFault unless there is an index of this format, as far as that can be seen quickly."""
+
+    def identity(self) -> tuple[int, ...]:
+        """Tell one index from another in the same place: rebuilt, replaced, or with the vectors of another model."""
+
+    def roots(self) -> tuple[Path, ...]:
+        """Return what the index was made from last, or nothing where that is not known."""
+
+    def has_vectors(self) -> bool | None:
+        """Say whether there are vectors; None where it must be opened to know."""
+
+    def size(self) -> int:
+        """Return how many bytes it takes."""
+
+    def open(self) -> Backend:
+        """Open it to read; one of an older format is brought up to date first."""
+
+    def open_to_write(
+        self, wait: bool = True, on_wait: Callable[[str], None] = lambda holder: None, is_rebuild: bool = False, /
+    ) -> AbstractContextManager[Backend]:
+        """Open it to write, alone; told is who else writes, while that is waited for.
+
+        To rebuild verifies everything, and keeps what the transcripts no longer have.
+        """
 
 
 # What a backend tells of a long conversation without reading all of it.

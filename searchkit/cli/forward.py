@@ -47,7 +47,10 @@ def answered(arguments: "Sequence[str]") -> int | None:
         status, body = connect.ask(index, "POST", RUN, json.dumps(_request(arguments, index)).encode())
         reply: dict[str, Any] = json.loads(body)
     except connect.NobodyThere:
-        if os.path.exists(os.path.join(index, "catalog.db")):
+        # Only where a process may have to be started.
+        from searchkit.backends.registry import is_local_index
+
+        if is_local_index(index):
             connect.start(index)
         return None
     except (connect.NoAnswer, ValueError) as fault:

@@ -8,7 +8,6 @@ from threading import get_ident
 
 import msgspec
 
-from searchkit.backends.local.layout import LAST_SEARCH
 from searchkit.conversation import lookup
 from searchkit.conversation.lookup import MOST_MEANT
 from searchkit.engine import Engine
@@ -16,6 +15,7 @@ from searchkit.errors import NotFound, NotPrivate, UsageError
 from searchkit.query.types import Condition, Filter
 from searchkit.search.types import Result
 from searchkit.system.files import read_private, write_private
+from searchkit.system.paths import LAST_SEARCH
 from searchkit.text.format import day
 from searchkit.text.sanitize import one_line
 from searchkit.types import Session

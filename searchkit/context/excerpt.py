@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from searchkit.backends.base import TYPED, Step, Stored
 from searchkit.context.types import Candidate, Excerpt, Marks, Place, Quotation
 from searchkit.conversation.types import Folded, Said
-from searchkit.search.stretch import stretch, stretch_and_end
+from searchkit.search.snippets import stretch, stretch_and_end
 from searchkit.sources.tools import only_acknowledges
 from searchkit.types import Kind, Role
 

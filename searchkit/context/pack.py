@@ -67,8 +67,8 @@ def _related(
 
     Room that is left is no reason to quote anything else.
     """
-    read = [(key, stored) for key, stored in zip(keys, backend.stored(keys), strict=True) if stored]
-    found = [(key, stored, backend.marks(query, stored.part.text)) for key, stored in read]
+    read = [(key, stored) for key, stored in zip(keys, backend.catalog.stored(keys), strict=True) if stored]
+    found = [(key, stored, backend.words.highlight(query, stored.part.text)) for key, stored in read]
     calls = {stored.part.call for _, stored, marks in found if marks} - {None}
     return [
         (key, stored, marks)

@@ -10,8 +10,7 @@ from searchkit.context.types import Candidate
 from searchkit.conversation import turns as window
 from searchkit.conversation.types import Folded, Said
 from searchkit.query.types import Query
-from searchkit.search.snippets import answering, answers_itself
-from searchkit.search.stretch import stretch
+from searchkit.search.snippets import answering, answers_itself, stretch
 from searchkit.search.types import Answer, Result, Shown
 
 # Runs of so many words are compared: shorter ones recur in texts that have nothing to do with each other.
@@ -73,7 +72,7 @@ def _worthy(answer: Answer) -> list[tuple[Shown, Result]]:
 
 def _candidates(backend: Backend, query: Query, worthy: Sequence[tuple[Shown, Result]]) -> Iterator[Candidate]:
     """Put the passages into their turns."""
-    turns = backend.turns([found.ranked.hit.key for found, _ in worthy], 0, 0)
+    turns = backend.catalog.turns([found.ranked.hit.key for found, _ in worthy], 0, 0)
     grouped: dict[int, list[tuple[Shown, Result]]] = {}
     for found, result in worthy:
         key = found.ranked.hit.key
@@ -90,11 +89,11 @@ def _candidates(backend: Backend, query: Query, worthy: Sequence[tuple[Shown, Re
         {one.key for entries in chosen for one in entries if isinstance(one, Step)}
         | {key for several in replies for key in several}
     )
-    texts = dict(zip(wanted, backend.stored(wanted), strict=True))
+    texts = dict(zip(wanted, backend.catalog.stored(wanted), strict=True))
     for several, said_after, keys, ((best, result), *_) in zip(steps, replies, hits, groups, strict=True):
         after = {stored.id: key for key in said_after if (stored := texts[key])}
         replied = [stored for key in said_after if (stored := texts[key])]
-        answer = None if answers_itself(best.stored) else answering(replied, partial(backend.marks, query))
+        answer = None if answers_itself(best.stored) else answering(replied, partial(backend.words.highlight, query))
         full = keys | ({after[answer.stored.id]} if answer else set())
         turn = _turn(best, window.shown(several, full), texts)
         said = [entry.stored for entry in turn if isinstance(entry, Said)]
@@ -102,7 +101,7 @@ def _candidates(backend: Backend, query: Query, worthy: Sequence[tuple[Shown, Re
             shown=best,
             session=result.session,
             turn=turn,
-            marks={stored.id: backend.marks(query, stored.part.text) for stored in said},
+            marks={stored.id: backend.words.highlight(query, stored.part.text) for stored in said},
             answer=answer.stored.id if answer else None,
             files=list(dict.fromkeys(step.path for step in several if step.path)),
         )

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 import msgspec
 from msgspec.structs import replace
 
-from searchkit.backends.base import Backend, Gap, Node, Survey
+from searchkit.backends.base import Catalog, Gap, Node, Survey
 from searchkit.conversation import fixes
 from searchkit.conversation.thread import (
     Walk,
@@ -69,30 +69,30 @@ class _Laid(msgspec.Struct, frozen=True, kw_only=True):
     end: int | None
 
 
-def excerpt(backend: Backend, uuid: str, before: int, after: int) -> Excerpt | None:
+def excerpt(catalog: Catalog, uuid: str, before: int, after: int) -> Excerpt | None:
     """Return the turn that a record is in and so many before and after it; None where there is no such record."""
-    key = backend.record(uuid)
+    key = catalog.record(uuid)
     if key is None:
         return None
-    survey = backend.survey(key)
+    survey = catalog.survey(key)
     laid = _read(survey, key, before, after) if survey is not None else None
-    return _cut(backend, laid or _laid(loaded(backend, uuid, key), key), before, after)
+    return _cut(catalog, laid or _laid(loaded(catalog, uuid, key), key), before, after)
 
 
-def whole(backend: Backend, uuid: str) -> Whole | None:
+def whole(catalog: Catalog, uuid: str) -> Whole | None:
     """Return a whole conversation, to be read once from its beginning; None where there is no such record."""
-    key = backend.record(uuid)
+    key = catalog.record(uuid)
     if key is None:
         return None
-    survey = backend.survey(key)
+    survey = catalog.survey(key)
     ways = sketched(survey, [survey.turns(0, 0)]) if survey is not None else None
     if ways is None or leads_elsewhere(ways.found, key):
-        ways = loaded(backend, uuid, key)
+        ways = loaded(catalog, uuid, key)
     walked = walk(ways.found, key)
-    thread = described(backend, ways, walked, key)
+    thread = described(catalog, ways, walked, key)
     return Whole(
         here=ways.found.nodes[key],
-        thread=replace(thread, strays=strays_beside(backend, ways.found.nodes[key])),
+        thread=replace(thread, strays=strays_beside(catalog, ways.found.nodes[key])),
         nodes=unabridged(ways, walked.members),
         has_inline=ways.survey is None,
     )
@@ -163,12 +163,12 @@ def _unpaired(survey: Survey, laid: _Laid, before: int, after: int) -> list[Gap]
     return [Gap(first=line, last=line) for line in survey.lines(alone) if line not in read]
 
 
-def _cut(backend: Backend, laid: _Laid, before: int, after: int) -> Excerpt:
+def _cut(catalog: Catalog, laid: _Laid, before: int, after: int) -> Excerpt:
     first, end = _bounds(laid, before, after)
     several = laid.turns
     return Excerpt(
         here=laid.ways.found.nodes[laid.key],
-        thread=described(backend, laid.ways, laid.walked, laid.key),
+        thread=described(catalog, laid.ways, laid.walked, laid.key),
         turns=several[first:end],
         own=laid.own - first,
         # A gap before the first turn that is wanted is one of earlier turns.

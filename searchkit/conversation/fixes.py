@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
-from searchkit.backends.base import Backend, Step
+from searchkit.backends.base import Catalog, Step
 from searchkit.conversation.types import Fix
 from searchkit.sources.tools import SUBJECTS, changes_files
 from searchkit.types import Kind, Part
@@ -23,17 +23,17 @@ class _Attempt(NamedTuple):
     result: Step
 
 
-def fixes(backend: Backend, steps: Sequence[Step], near: AbstractSet[int], hits: AbstractSet[int]) -> list[Fix]:
+def fixes(catalog: Catalog, steps: Sequence[Step], near: AbstractSet[int], hits: AbstractSet[int]) -> list[Fix]:
     """Return the pairs of a failing and a passing result of which one is a hit, or the failing one is near it."""
     attempts = _attempts(steps)
     asked = _asked(attempts, near, hits)
     if not any(one.result.is_error for one in attempts) or not asked:
         return []
     around = attempts[max(0, asked[0] - FAR_RESULTS) : asked[-1] + FAR_RESULTS]
-    subjects = _subjects(backend, [one.call for one in around])
+    subjects = _subjects(catalog, [one.call for one in around])
     wanted = {attempts[number].result.key for number in asked}
     pairs = [pair for pair in _pairs(around, subjects) if any(one.result.key in wanted for one in pair)]
-    return list(_fetched(backend, pairs[:MOST_FIXES], steps))
+    return list(_fetched(catalog, pairs[:MOST_FIXES], steps))
 
 
 def lacks(steps: Sequence[Step], near: AbstractSet[int], hits: AbstractSet[int]) -> tuple[bool, bool]:
@@ -72,11 +72,11 @@ def _pairs(attempts: Sequence[_Attempt], subjects: Mapping[int, str]) -> Iterato
             yield failed.pop(subject), one
 
 
-def _subjects(backend: Backend, calls: Sequence[Step]) -> dict[int, str]:
+def _subjects(catalog: Catalog, calls: Sequence[Step]) -> dict[int, str]:
     """Say of each call what it was about: a file, or what was run."""
     subjects = {call.key: call.path for call in calls if call.path}
     others = [call.key for call in calls if not call.path]
-    texts = zip(others, backend.stored(others), strict=True)
+    texts = zip(others, catalog.stored(others), strict=True)
     return subjects | {key: _subject(stored.part) for key, stored in texts if stored is not None}
 
 
@@ -86,15 +86,15 @@ def _subject(part: Part) -> str:
     return " ".join(named.split())
 
 
-def _fetched(backend: Backend, pairs: Sequence[tuple[_Attempt, _Attempt]], steps: Sequence[Step]) -> Iterator[Fix]:
+def _fetched(catalog: Catalog, pairs: Sequence[tuple[_Attempt, _Attempt]], steps: Sequence[Step]) -> Iterator[Fix]:
     places = {step.key: number for number, step in enumerate(steps)}
     for failed, passed in pairs:
         keys = (failed.call.key, failed.result.key, passed.call.key, passed.result.key)
-        found = [stored for stored in backend.stored(keys) if stored is not None]
+        found = [stored for stored in catalog.stored(keys) if stored is not None]
         if len(found) == len(keys):
             between = steps[places[failed.result.key] : places[passed.call.key]]
             edits = [step.key for step in between if step.kind is Kind.TOOL_CALL and changes_files(step.tool)]
-            changes = [stored for stored in backend.stored(edits[-MOST_CHANGES:]) if stored is not None]
+            changes = [stored for stored in catalog.stored(edits[-MOST_CHANGES:]) if stored is not None]
             yield Fix(
                 edits=len(edits),
                 failed_call=found[0],

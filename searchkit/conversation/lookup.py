@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from searchkit.backends.base import Backend
+from searchkit.backends.base import Catalog
 from searchkit.errors import NotFound, UsageError
 from searchkit.query.types import Condition, Filter
 from searchkit.text.sanitize import one_line
@@ -16,16 +16,16 @@ MOST_CHARACTERS = 80
 List = Callable[[Sequence[Session]], str]
 
 
-def message(backend: Backend, asked: str, hint: str) -> str:
+def message(catalog: Catalog, asked: str, hint: str) -> str:
     """Find the message that an id or its beginning means, or say which could be; `hint` is for where there is none.
 
     A session, or a title, means the first thing that was said in it.
     """
     must_say(asked, hint)
-    meant = backend.beginning(asked, MOST_MEANT + 1)
+    meant = catalog.beginning(asked, MOST_MEANT + 1)
     if asked in meant:
         meant = [asked]
-    elif opening := backend.opening(asked):
+    elif opening := catalog.opening(asked):
         meant = opening
     if not meant:
         raise NotFound(f"no message has an id that begins with {_shown(asked)!r}", hint)
@@ -33,10 +33,10 @@ def message(backend: Backend, asked: str, hint: str) -> str:
         more = " ..." if len(meant) > MOST_MEANT else ""
         listed = "\n  ".join(map(one_line, meant[:MOST_MEANT])) + more
         raise UsageError(f"several messages have an id that begins with {_shown(asked)!r}", listed)
-    link = backend.links(meant)[meant[0]]
+    link = catalog.links(meant)[meant[0]]
     if link.standing is Standing.STATE:
         # A title leads nowhere: the conversation it is the title of begins elsewhere.
-        return next(iter(backend.opening(link.places[0].session or "")), meant[0])
+        return next(iter(catalog.opening(link.places[0].session or "")), meant[0])
     return meant[0]
 
 
@@ -45,23 +45,23 @@ def named(several: Sequence[Session]) -> str:
     return f"give more of one: {', '.join(one_line(session.id) for session in several)}"
 
 
-def session(backend: Backend, asked: str, hint: str, listed: List = named) -> Session:
+def session(catalog: Catalog, asked: str, hint: str, listed: List = named) -> Session:
     """Find the session that an id or its beginning means, or say which could be; `hint` is for where there is none.
 
     A message, or a part of one, means its session.
     """
     must_say(asked, hint)
-    exact = backend.named([asked])
+    exact = catalog.named([asked])
     if asked in exact:
         return exact[asked]
     # What a search shows is the id of a part: its message, a hash, and its number.
     beginning = asked.partition("#")[0]
     must_say(beginning, hint)
-    found = backend.sessions(Condition(filters=(Filter(name="session", values=(beginning,)),)), MOST_MEANT + 1)
+    found = catalog.sessions(Condition(filters=(Filter(name="session", values=(beginning,)),)), MOST_MEANT + 1)
     if len(found) > 1:
         message = f"several sessions have an id that begins with {_shown(beginning)!r}"
         raise UsageError(message, listed(found))
-    return found[0] if found else _of_message(backend, beginning, hint)
+    return found[0] if found else _of_message(catalog, beginning, hint)
 
 
 def must_say(asked: str, hint: str) -> None:
@@ -70,14 +70,14 @@ def must_say(asked: str, hint: str) -> None:
         raise UsageError("no id was given", hint)
 
 
-def _of_message(backend: Backend, asked: str, hint: str) -> Session:
-    if not backend.beginning(asked, 1):
+def _of_message(catalog: Catalog, asked: str, hint: str) -> Session:
+    if not catalog.beginning(asked, 1):
         raise NotFound(f"nothing has an id that begins with {_shown(asked)!r}", hint)
-    uuid = message(backend, asked, hint)
-    home = backend.links([uuid])[uuid].places[0].session
+    uuid = message(catalog, asked, hint)
+    home = catalog.links([uuid])[uuid].places[0].session
     if not home:
         raise UsageError("that message belongs to no session", hint)
-    return backend.named([home])[home]
+    return catalog.named([home])[home]
 
 
 def _shown(asked: str) -> str:

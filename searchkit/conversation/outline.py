@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
-from searchkit.backends.base import Backend, Gap, Node, Step, Stored, Survey
+from searchkit.backends.base import Catalog, Gap, Node, Step, Stored, Survey
 from searchkit.backends.prices import LIST, Price
 from searchkit.conversation.graph import Graph, graph, on, under
 from searchkit.conversation.subagents import MOST_DEPTH, agents_of, is_inline, own_records, sidechains
@@ -53,47 +53,47 @@ FIRST_TURNS, LAST_TURNS = 100, 400
 
 
 def outline(
-    backend: Backend, session: str, is_full: bool = False, prices: Mapping[str, Price] = LIST
+    catalog: Catalog, session: str, is_full: bool = False, prices: Mapping[str, Price] = LIST
 ) -> Outline | None:
     """Return the outline of a session, with all turns of its ways if they are wanted; None where there is none."""
-    named = backend.named([session])
+    named = catalog.named([session])
     if session not in named:
         return None
-    facts = backend.facts(session)
-    agents = agents_of(backend, session, backend.agents(session))
-    callers = backend.links([agent.caller for agent in agents if agent.caller])
+    facts = catalog.facts(session)
+    agents = agents_of(catalog, session, catalog.agents(session))
+    callers = catalog.links([agent.caller for agent in agents if agent.caller])
     inside: dict[str | None, list[Agent]] = {}
     for agent in agents:
         home = callers[agent.caller].places[0] if agent.caller and agent.caller in callers else None
         inside.setdefault(home.agent if home and home.session == session else agent.name, []).append(agent)
-    survey = None if is_full else _surveyed(backend, session)
-    nodes = backend.members(session) if survey is None else []
+    survey = None if is_full else _surveyed(catalog, session)
+    nodes = catalog.members(session) if survey is None else []
     own = [node for node in nodes if not is_inline(node)]
     ways = Ways(graph(own, leaves(facts))) if survey is None else sketched(survey)
     ways, chosen = _chosen(ways, is_full)
     condition = Condition(filters=(Filter(name="session", values=(session,)),))
-    figures = backend.figures(condition, (Grouping.TOTAL, Grouping.MODEL), prices)
+    figures = catalog.figures(condition, (Grouping.TOTAL, Grouping.MODEL), prices)
     durations = _durations(facts)
     told_inside: set[str] = set()
-    works = _works(backend, inside, None, told_inside, 0, _shown(ways, chosen))
-    for work in _inline(backend, nodes):
+    works = _works(catalog, inside, None, told_inside, 0, _shown(ways, chosen))
+    for work in _inline(catalog, nodes):
         works.setdefault(work.agent.caller or "", []).append(work)
     return Outline(
         session=named[session],
-        strands=_strands(backend, session, ways.found, chosen, works, durations),
-        agents=[*works.get("", ()), *(_work(backend, one, {}) for one in agents if one.name not in told_inside)],
+        strands=_strands(catalog, session, ways.found, chosen, works, durations),
+        agents=[*works.get("", ()), *(_work(catalog, one, {}) for one in agents if one.name not in told_inside)],
         figures=next(iter(figures[Grouping.TOTAL].values()), Figures()),
         models=sorted(filter(None, figures[Grouping.MODEL])),
-        files=_files(steps_of(nodes)) if survey is None else _files(backend.touching(session)),
+        files=_files(steps_of(nodes)) if survey is None else _files(catalog.touching(session)),
         facts=_latest(facts),
         turns_ms=sum(durations.values()) or None,
     )
 
 
-def _surveyed(backend: Backend, session: str) -> Survey | None:
+def _surveyed(catalog: Catalog, session: str) -> Survey | None:
     """Survey a session that is long, by its last record."""
-    tail = backend.tail(session)
-    return backend.survey(tail.nodes[-1].key) if tail is not None and tail.nodes else None
+    tail = catalog.tail(session)
+    return catalog.survey(tail.nodes[-1].key) if tail is not None and tail.nodes else None
 
 
 def _chosen(ways: Ways, is_full: bool) -> tuple[Ways, list[_Told]]:
@@ -146,7 +146,7 @@ def _shown(ways: Ways, chosen: Sequence[_Told]) -> AbstractSet[str] | None:
 
 
 def _works(
-    backend: Backend,
+    catalog: Catalog,
     inside: Mapping[str | None, Sequence[Agent]],
     name: str | None,
     told: set[str],
@@ -162,39 +162,39 @@ def _works(
         if agent.caller and agent.name not in told and depth < MOST_DEPTH:
             told.add(agent.name)
             if shown is not None and agent.caller not in shown:
-                _works(backend, inside, agent.name, told, depth + 1, frozenset())
+                _works(catalog, inside, agent.name, told, depth + 1, frozenset())
                 continue
-            work = _work(backend, agent, _works(backend, inside, agent.name, told, depth + 1))
+            work = _work(catalog, agent, _works(catalog, inside, agent.name, told, depth + 1))
             works.setdefault(agent.caller, []).append(work)
     return works
 
 
-def _inline(backend: Backend, nodes: Sequence[Node]) -> list[Work]:
+def _inline(catalog: Catalog, nodes: Sequence[Node]) -> list[Work]:
     """Tell what the agents did whose records stand in the session's own file."""
     own = [node for node in nodes if is_inline(node)]
     found = graph(own)
-    known = sidechains(backend, nodes) if own else {}
+    known = sidechains(catalog, nodes) if own else {}
     beginnings = [key for key in found.nodes if found.above.get(key) not in found.nodes]
     works = []
     for key in beginnings:
         first = found.nodes[key]
         agent = known.get(first.uuid) or Agent(name=first.uuid, session=first.session or "")
-        works.append(_told_work(backend, agent, [found.nodes[one] for one in under(found, key)], {}))
+        works.append(_told_work(catalog, agent, [found.nodes[one] for one in under(found, key)], {}))
     return works
 
 
-def _work(backend: Backend, agent: Agent, works: _Works) -> Work:
-    return _told_work(backend, agent, own_records(backend, agent), works)
+def _work(catalog: Catalog, agent: Agent, works: _Works) -> Work:
+    return _told_work(catalog, agent, own_records(catalog, agent), works)
 
 
-def _told_work(backend: Backend, agent: Agent, nodes: Sequence[Node], works: _Works) -> Work:
+def _told_work(catalog: Catalog, agent: Agent, nodes: Sequence[Node], works: _Works) -> Work:
     # An agent is asked once or a few times.
     ways, chosen = _chosen(Ways(graph(nodes)), is_full=True)
-    return Work(agent=agent, strands=_strands(backend, agent.session, ways.found, chosen, works))
+    return Work(agent=agent, strands=_strands(catalog, agent.session, ways.found, chosen, works))
 
 
 def _strands(
-    backend: Backend,
+    catalog: Catalog,
     session: str,
     found: Graph,
     chosen: Sequence[_Told],
@@ -204,8 +204,8 @@ def _strands(
     """Tell ways through the records of one conversation; each record is on one of them."""
     drawn = [[_sketch(turn) for turn in one.turns] for one in chosen]
     keys = sorted({step.key for way in drawn for turn in way for step in (turn.asked, turn.outcome) if step})
-    texts = dict(zip(keys, backend.stored(keys), strict=True))
-    leading_off = _forks(backend, found, session)
+    texts = dict(zip(keys, catalog.stored(keys), strict=True))
+    leading_off = _forks(catalog, found, session)
     roots: list[Strand] = []
     # A way is found before those that lead off it, so these are told first.
     for one, sketches in zip(reversed(chosen), reversed(drawn), strict=True):
@@ -269,10 +269,10 @@ def _turn(
     )
 
 
-def _forks(backend: Backend, found: Graph, session: str) -> dict[int, list[Strand]]:
+def _forks(catalog: Catalog, found: Graph, session: str) -> dict[int, list[Strand]]:
     """Return the ways that go on in other sessions, by the record that they lead off."""
     forks: dict[int, list[Strand]] = {}
-    for node in backend.offspring(list(found.nodes), session):
+    for node in catalog.offspring(list(found.nodes), session):
         start = found.nodes.get(node.parent) if node.parent is not None else None
         if start is not None and node.key not in found.nodes:
             forks.setdefault(start.key, []).append(Strand(turns=(), session=node.session))

@@ -12,7 +12,7 @@ from itertools import chain
 import msgspec
 from msgspec.structs import replace
 
-from searchkit.backends.base import Backend, Node, Step
+from searchkit.backends.base import Catalog, Node, Step
 from searchkit.conversation.excerpt import whole
 from searchkit.conversation.subagents import own_records, started
 from searchkit.conversation.turns import broken, entries, shown, steps_of, turns
@@ -57,16 +57,16 @@ class Page(msgspec.Struct, frozen=True, kw_only=True):
     homes: Mapping[int, Sequence[str]]
 
 
-def leaf(backend: Backend, uuid: str, hits: Collection[int] = (), apart: Collection[int] = ()) -> Reading | None:
+def leaf(catalog: Catalog, uuid: str, hits: Collection[int] = (), apart: Collection[int] = ()) -> Reading | None:
     """Lay out the conversation that a record is in; None where there is no such record.
 
     Hits, by the keys of their parts, stand in rows of their own, and so do other parts and calls that start agents.
     """
-    found = whole(backend, uuid)
+    found = whole(catalog, uuid)
     if found is None:
         return None
     here, thread = found.here, found.thread
-    agents = started(backend, thread.nodes, found.has_inline)
+    agents = started(catalog, thread.nodes, found.has_inline)
     alone = {*hits, *apart}
     leading = {uuid, thread.left_at, *(branch.at for branch in thread.branches)}
     keys, starts, begins, prompts, walked = (array("q") for _ in range(5))
@@ -83,7 +83,7 @@ def leaf(backend: Backend, uuid: str, hits: Collection[int] = (), apart: Collect
         total += len(rows)
     return Reading(
         record=uuid,
-        session=backend.headings([here.session]).get(here.session) if here.session else None,
+        session=catalog.headings([here.session]).get(here.session) if here.session else None,
         thread=replace(thread, nodes=()),
         first=thread.nodes[0].uuid,
         keys=keys,
@@ -99,7 +99,7 @@ def leaf(backend: Backend, uuid: str, hits: Collection[int] = (), apart: Collect
     )
 
 
-def page(backend: Backend, reading: Reading, begin: int, end: int) -> Page:
+def page(catalog: Catalog, reading: Reading, begin: int, end: int) -> Page:
     """Read some rows again; where a record has gone meanwhile, the others keep their numbers."""
     end = min(end, reading.total)
     first = max(0, bisect_right(reading.begins, begin) - 1)
@@ -110,7 +110,7 @@ def page(backend: Backend, reading: Reading, begin: int, end: int) -> Page:
     rows: list[Row] = [Break(reason=reading.thread.ending or Reason.MISSING, record=reading.first)] if is_cut else []
     homes: dict[int, list[str]] = {}
     bounds = [*reading.turns[first:last], *(reading.turns[last : last + 1] or [len(reading.keys)])]
-    held = {node.key: node for node in backend.nodes(reading.keys[bounds[0] : bounds[-1]])} if begin < end else {}
+    held = {node.key: node for node in catalog.nodes(reading.keys[bounds[0] : bounds[-1]])} if begin < end else {}
     for number in range(first, last if begin < end else first):
         at = number - first
         turn = [held[key] for key in reading.keys[bounds[at] : bounds[at + 1]] if key in held]
@@ -125,25 +125,25 @@ def page(backend: Backend, reading: Reading, begin: int, end: int) -> Page:
     return Page(rows=rows, homes=homes)
 
 
-def told(backend: Backend, reading: Reading, begin: int, end: int) -> list[Entry]:
+def told(catalog: Catalog, reading: Reading, begin: int, end: int) -> list[Entry]:
     """Fetch some rows with their texts; what has gone meanwhile stays, as a fold of one step."""
-    return with_texts(backend, page(backend, reading, begin, end).rows, reading.hits)
+    return with_texts(catalog, page(catalog, reading, begin, end).rows, reading.hits)
 
 
-def steps_in(backend: Backend, reading: Reading, row: int) -> Sequence[Step]:
+def steps_in(catalog: Catalog, reading: Reading, row: int) -> Sequence[Step]:
     """Return the steps that a row folds; none where it is no fold."""
-    return next((one.steps for one in page(backend, reading, row, row + 1).rows if isinstance(one, Folded)), ())
+    return next((one.steps for one in page(catalog, reading, row, row + 1).rows if isinstance(one, Folded)), ())
 
 
-def unfolded(backend: Backend, reading: Reading, row: int, begin: int, end: int) -> list[Entry]:
+def unfolded(catalog: Catalog, reading: Reading, row: int, begin: int, end: int) -> list[Entry]:
     """Fetch the texts of some of the steps that a row folds."""
-    return with_texts(backend, steps_in(backend, reading, row)[begin:end], reading.hits)
+    return with_texts(catalog, steps_in(catalog, reading, row)[begin:end], reading.hits)
 
 
-def with_texts(backend: Backend, rows: Sequence[Row], hits: Collection[int]) -> list[Entry]:
+def with_texts(catalog: Catalog, rows: Sequence[Row], hits: Collection[int]) -> list[Entry]:
     """Fetch the texts of rows; what has gone meanwhile stays, as a fold of one step."""
     keys = [row.key for row in rows if isinstance(row, Step)]
-    texts = dict(zip(keys, backend.stored(keys), strict=True))
+    texts = dict(zip(keys, catalog.stored(keys), strict=True))
     found: list[Entry] = []
     for row in rows:
         if isinstance(row, Break):
@@ -158,10 +158,10 @@ def agent_id(agent: Agent) -> str:
     return f"{agent.session}{OF_AGENT}{agent.name}"
 
 
-def first_record(backend: Backend, id: str) -> str:
+def first_record(catalog: Catalog, id: str) -> str:
     """Return the record with which the conversation of an agent begins that is meant by such an id."""
     session, _, name = id.partition(OF_AGENT)
-    return next((node.uuid for node in own_records(backend, Agent(name=name, session=session))), name)
+    return next((node.uuid for node in own_records(catalog, Agent(name=name, session=session))), name)
 
 
 def _lay(

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 
 import msgspec
 
-from searchkit.backends.base import Backend, Node, Step
+from searchkit.backends.base import Catalog, Node, Step
 from searchkit.conversation.graph import graph, on
 from searchkit.conversation.subagents import is_inline
 from searchkit.conversation.thread import NAMING, leaves, told
@@ -17,13 +17,13 @@ _UNANSWERED = frozenset({Kind.PROMPT, Kind.COMMAND, Kind.TOOL_CALL, Kind.TOOL_RE
 _PRINTED = ("<local-command-", "<bash-std")
 
 
-def is_interrupted(backend: Backend, session: str) -> bool:
+def is_interrupted(catalog: Catalog, session: str) -> bool:
     """Say whether the last message of a session, on its newest way, still waits for an answer."""
-    tail = backend.tail(session)
+    tail = catalog.tail(session)
     last = _last_message(tail.nodes, tail.leaves, is_whole=False) if tail is not None else None
     if last is None:
-        last = _last_message(backend.members(session), leaves(backend.facts(session, NAMING)), is_whole=True)
-    return last is not None and _is_waiting(backend, last.steps[-1])
+        last = _last_message(catalog.members(session), leaves(catalog.facts(session, NAMING)), is_whole=True)
+    return last is not None and _is_waiting(catalog, last.steps[-1])
 
 
 def _last_message(nodes: Iterable[Node], named: Mapping[str, int], is_whole: bool) -> Node | None:
@@ -40,10 +40,10 @@ def _last_message(nodes: Iterable[Node], named: Mapping[str, int], is_whole: boo
     return messages[-1] if messages else None
 
 
-def _is_waiting(backend: Backend, last: Step) -> bool:
+def _is_waiting(catalog: Catalog, last: Step) -> bool:
     if last.kind is not Kind.COMMAND:
         return last.kind in _UNANSWERED
-    (stored,) = backend.stored([last.key])
+    (stored,) = catalog.stored([last.key])
     return stored is None or not stored.part.text.lstrip().startswith(_PRINTED)
 
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from searchkit.backends.base import Backend, Extent, Gap, Node, Survey
+from searchkit.backends.base import Catalog, Extent, Gap, Node, Survey
 from searchkit.conversation.graph import Graph, back, graph, is_turning, on, under
 from searchkit.conversation.subagents import above, is_inline, sidechains, strays
 from searchkit.conversation.types import Agent, Branch, Reason, Thread
@@ -35,17 +35,17 @@ class Walk(NamedTuple):
     members: Sequence[int]
 
 
-def thread(backend: Backend, uuid: str) -> Thread | None:
+def thread(catalog: Catalog, uuid: str) -> Thread | None:
     """Return the thread of a record; None where there is no such record."""
-    key = backend.record(uuid)
+    key = catalog.record(uuid)
     if key is None:
         return None
-    ways = Ways(_loaded(backend, uuid, key))
-    found = described(backend, ways, walk(ways.found, key), key)
-    return replace(found, strays=strays_beside(backend, ways.found.nodes[key]))
+    ways = Ways(_loaded(catalog, uuid, key))
+    found = described(catalog, ways, walk(ways.found, key), key)
+    return replace(found, strays=strays_beside(catalog, ways.found.nodes[key]))
 
 
-def described(backend: Backend, ways: Ways, walked: Walk, key: int) -> Thread:
+def described(catalog: Catalog, ways: Ways, walked: Walk, key: int) -> Thread:
     """Tell the way that a record is on, with gaps where there are some: where else it leads, and whose work it is.
 
     Strays are not looked for.
@@ -53,38 +53,38 @@ def described(backend: Backend, ways: Ways, walked: Walk, key: int) -> Thread:
     found = ways.found
     here = found.nodes[key]
     start, way, members = walked
-    inline = sidechains(backend, found.nodes.values()) if is_inline(here) else {}
+    inline = sidechains(catalog, found.nodes.values()) if is_inline(here) else {}
     return Thread(
         record=here.uuid,
         nodes=[found.nodes[one] for one in members],
         branches=[
             *_branches(ways, members),
             *_beginnings(ways, members),
-            *_forks(backend, found, members, here.session or ""),
+            *_forks(catalog, found, members, here.session or ""),
         ],
-        above=above(backend, found.nodes[way[0]] if is_inline(here) else here, inline),
+        above=above(catalog, found.nodes[way[0]] if is_inline(here) else here, inline),
         ending=_ending(found, way[0]),
         left_at=_left_at(found, way[: way.index(start) + 1]),
     )
 
 
-def strays_beside(backend: Backend, here: Node) -> Sequence[Agent]:
+def strays_beside(catalog: Catalog, here: Node) -> Sequence[Agent]:
     """Return the agents that no call is known to have started, of the session that a record is of."""
-    return strays(backend, here.session) if here.session and here.agent is None else ()
+    return strays(catalog, here.session) if here.session and here.agent is None else ()
 
 
-def read(backend: Backend, uuid: str) -> list[Node]:
+def read(catalog: Catalog, uuid: str) -> list[Node]:
     """Return the records of a thread alone, without where else it leads and whose work it is."""
-    key = backend.record(uuid)
+    key = catalog.record(uuid)
     if key is None:
         return []
-    found = _loaded(backend, uuid, key)
+    found = _loaded(catalog, uuid, key)
     return [found.nodes[one] for one in walk(found, key).members]
 
 
-def loaded(backend: Backend, uuid: str, key: int) -> Ways:
+def loaded(catalog: Catalog, uuid: str, key: int) -> Ways:
     """Load the conversation of a record, all of it."""
-    return Ways(_loaded(backend, uuid, key))
+    return Ways(_loaded(catalog, uuid, key))
 
 
 def sketched(survey: Survey, spans: Sequence[Gap] = ()) -> Ways:
@@ -123,23 +123,23 @@ def leaves(facts: Iterable[Fact]) -> dict[str, int]:
     return {fact.leaf: fact.line for fact in facts if fact.leaf and fact.name in NAMING and fact.agent is None}
 
 
-def _loaded(backend: Backend, uuid: str, key: int) -> Graph:
+def _loaded(catalog: Catalog, uuid: str, key: int) -> Graph:
     """Load the session or the agent that a record is of, and the sessions that its way back leads through.
 
     An agent's transcript is a conversation of its own, also where its first record hangs below one of the session.
     """
-    home = backend.links([uuid])[uuid].places[0]
-    several = backend.members(home.session, home.agent) if home.session else []
+    home = catalog.links([uuid])[uuid].places[0]
+    several = catalog.members(home.session, home.agent) if home.session else []
     nodes = {node.key: node for node in several}
     if key not in nodes:
-        nodes = {node.key: node for node in backend.transcript(key)}
-    named = leaves(backend.facts(home.session, NAMING) if home.session and home.agent is None else ())
+        nodes = {node.key: node for node in catalog.transcript(key)}
+    named = leaves(catalog.facts(home.session, NAMING) if home.session and home.agent is None else ())
     while True:
         found = graph(nodes.values(), named)
         beyond = found.above.get([key, *back(found, key)][-1])
         if beyond is None or beyond in nodes or home.agent is not None:
             return found
-        nodes |= {node.key: node for node in backend.transcript(beyond)}
+        nodes |= {node.key: node for node in catalog.transcript(beyond)}
 
 
 def walk(found: Graph, key: int) -> Walk:
@@ -260,27 +260,27 @@ def _extent(ways: Ways, several: Sequence[int]) -> Extent:
     return Extent(records=len(several) + missing.records, ended=max(times, default=None))
 
 
-def _forks(backend: Backend, found: Graph, told: Sequence[int], session: str) -> Iterator[Branch]:
+def _forks(catalog: Catalog, found: Graph, told: Sequence[int], session: str) -> Iterator[Branch]:
     """Yield the ways that go on in other sessions."""
     others: dict[str, Ways] = {}
-    for node in backend.offspring(told, session):
+    for node in catalog.offspring(told, session):
         start = found.nodes[node.parent] if node.parent is not None else None
         if start is None or node.key in found.nodes or node.session is None:
             continue
         if node.session not in others:
-            others[node.session] = _elsewhere(backend, node)
+            others[node.session] = _elsewhere(catalog, node)
         own = others[node.session]
         several = list(under(own.found, node.key)) if node.key in own.found.nodes else []
         extent = _extent(own, several) if several else Extent(records=1, ended=node.time or None)
         yield Branch(at=start.uuid, first=node.uuid, records=extent.records, ended=extent.ended, session=node.session)
 
 
-def _elsewhere(backend: Backend, node: Node) -> Ways:
+def _elsewhere(catalog: Catalog, node: Node) -> Ways:
     """Load the session that a record is of, with gaps where it is long."""
-    survey = backend.survey(node.key) if node.agent is None else None
+    survey = catalog.survey(node.key) if node.agent is None else None
     if survey is not None:
         return sketched(survey)
-    return Ways(graph(one for one in backend.members(node.session or "") if one.session == node.session))
+    return Ways(graph(one for one in catalog.members(node.session or "") if one.session == node.session))
 
 
 def _ending(found: Graph, first: int) -> Reason | None:

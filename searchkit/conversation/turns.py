@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import dropwhile, islice, takewhile
 
-from searchkit.backends.base import Backend, Node, Step, Stored
+from searchkit.backends.base import Catalog, Node, Step, Stored
 from searchkit.conversation.types import Break, Entry, Folded, Reason, Said
 from searchkit.types import Kind
 
@@ -15,9 +15,9 @@ ASIDE = frozenset({Kind.TITLE, Kind.SYSTEM, Kind.ATTACHMENT, Kind.HISTORY, Kind.
 MAX_REPLIES = 8
 
 
-def nearby(backend: Backend, keys: Sequence[int], turns: int) -> Mapping[int, Sequence[Step]]:
+def nearby(catalog: Catalog, keys: Sequence[int], turns: int) -> Mapping[int, Sequence[Step]]:
     """Return the steps around each hit: its turn and, with more turns, those before and after it."""
-    return backend.turns(keys, turns - 1, turns - 1) if turns else {}
+    return catalog.turns(keys, turns - 1, turns - 1) if turns else {}
 
 
 def replies(steps: Sequence[Step], hit: int) -> list[int]:

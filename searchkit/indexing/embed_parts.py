@@ -97,27 +97,27 @@ def embed(
 
     Told are parts done and parts left.
     """
-    backend.adopt(embedder.identity)
+    backend.vectors.adopt(embedder.identity)
     done = 0
-    left = backend.covered().pending
-    while not is_enough() and (lacking := backend.lacking(batch_parts or BATCH_PARTS)):
-        twins = backend.twins(list(lacking))
+    left = backend.vectors.reach().pending
+    while not is_enough() and (lacking := backend.vectors.pending(batch_parts or BATCH_PARTS)):
+        twins = backend.vectors.twins(list(lacking))
         copied = [vector for pieces in twins.values() for vector in pieces]
         new = {key: stored for key, stored in lacking.items() if key not in twins}
-        backend.keep([*copied, *_vectors(new, _prompts(backend, new), embedder)])
+        backend.vectors.keep([*copied, *_vectors(new, _prompts(backend, new), embedder)])
         done += len(lacking)
         on_progress(done, max(0, left - done))
     if done:
-        backend.tidy()
+        backend.vectors.tidy()
     return done
 
 
 def _prompts(backend: Backend, parts: Mapping[int, Stored]) -> dict[int, str]:
     """Return the beginnings of the prompts that long texts answer; empty where there is none."""
     answers = [key for key, stored in parts.items() if _pieces(stored.part) > 1]
-    begun = backend.prompts(answers)
+    begun = backend.catalog.prompts(answers)
     keys = sorted(set(begun.values()))
-    stored = dict(zip(keys, backend.stored(keys), strict=True))
+    stored = dict(zip(keys, backend.catalog.stored(keys), strict=True))
     prompts = {key: stored[prompt] for key, prompt in begun.items()}
     return {key: one.part.text[:PROMPT_CHARACTERS] if (one := prompts.get(key)) else "" for key in answers}
 

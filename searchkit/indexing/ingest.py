@@ -61,19 +61,19 @@ def ingest(
     Much of it is read in a process of its own, so that reading and writing use two cores.
     """
     summary = _Summary(source.roots)
-    seen = backend.checkpoints()
+    seen = backend.catalog.checkpoints()
     if is_rebuild:
         seen = {file: source.unread(checkpoint) for file, checkpoint in seen.items()}
     is_much = source.behind(seen).bytes >= ELSEWHERE_BYTES
     with _no_collection():
-        elsewhere = batches_from_elsewhere(source, seen, backend.preparation)
+        elsewhere = batches_from_elsewhere(source, seen, backend.catalog.preparation)
         for batch in elsewhere if is_much else batches(source.changes(seen)):
-            backend.write(batch)
+            backend.catalog.write(batch)
             backend.keep_up()
             summary.add(batch)
             if on_progress is not None:
                 on_progress(summary.progress(batch))
-        backend.settle()
+        backend.catalog.settle()
     # So that indexing words begins as small as a new process.
     give_back_now()
     backend.follow(_reported(on_progress))

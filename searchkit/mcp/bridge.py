@@ -12,6 +12,7 @@ import threading
 import time
 
 from searchkit import __version__
+from searchkit.backends.registry import is_local_index
 from searchkit.client import connect
 from searchkit.errors import SearchkitError
 from searchkit.mcp import jsonrpc
@@ -181,7 +182,7 @@ class Bridge:
     def _is_served(self) -> bool:
         """Say whether to ask the resident process: not before there is an index, and not one that fell silent."""
         is_wanted = self._has_resident and not self._is_shunned()
-        return is_wanted and os.path.exists(os.path.join(self._index, "catalog.db"))
+        return is_wanted and is_local_index(self._index)
 
     def _is_shunned(self) -> bool:
         return time.monotonic() - self._shunned_at < SHUN_SECONDS

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from searchkit.render.wire.search import Evaluation, Scores
-from searchkit.search.score import Measures, Row
+from searchkit.search.evaluate import Measures, Row
 from searchkit.text.sanitize import one_line
 
 NAME_WIDTH = 12

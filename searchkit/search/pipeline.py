@@ -1,14 +1,29 @@
 """Asks the channels, ranks what they find, and gathers what is shown of it."""
 
-import time
-from collections.abc import Collection, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from searchkit.backends.base import Backend, Found, Hit, Order, Step, Stored
+from searchkit.backends.base import Order
+from searchkit.errors import IndexDamaged, IndexMissing, IndexModel, ModelFault, UsageError
+from searchkit.query.types import Condition, Mode, Query
+from searchkit.search.types import Answer
+
+if TYPE_CHECKING:
+    from searchkit.backends.base import Values
+
+    # Answers a question, by meaning too where its vector is given, and by meaning alone where words are not asked.
+    Ask = Callable[[Query, Values | None, bool], Answer]
+
+import re
+import time
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from searchkit.backends.base import Backend, Found, Hit, Step, Stored
 from searchkit.conversation import turns as window
-from searchkit.query.types import Condition, Group, Query
+from searchkit.query.types import Clause, Group, Match, Query
 from searchkit.search import ranking, rerank, semantic, snippets
 from searchkit.search.types import Answer, Conclusion, Ranked, Result, SearchOptions, Shown
 from searchkit.search.weights import RECIPE, Recipe
@@ -18,6 +33,74 @@ from searchkit.types import Kind
 if TYPE_CHECKING:
     from searchkit.backends.base import Values
     from searchkit.embed.base import Judge
+
+_BY_WORDS = "ask by words as well, in hybrid mode"
+
+
+def is_meaning_asked(query: Query, mode: Mode, order: Order) -> bool:
+    """Say whether meaning can say anything to a question; raise where it alone is asked and cannot."""
+    has_words = bool(query.wanted)
+    if mode is not Mode.SEMANTIC:
+        return mode is Mode.HYBRID and order is Order.RELEVANCE and has_words
+    if order is not Order.RELEVANCE:
+        raise UsageError("what is found by meaning alone is in no order of time", _BY_WORDS)
+    if any(clause.is_excluded for clause in query.clauses):
+        raise UsageError("meaning alone cannot leave out words", _BY_WORDS)
+    if not has_words and query.condition != Condition():
+        raise UsageError("filters alone have no meaning that something could be near to", f"add words, or {_BY_WORDS}")
+    return has_words
+
+
+def answer_by_channels(ask: "Ask", embedded: "Callable[[Query], Values] | None", query: Query, mode: Mode) -> Answer:
+    """Answer a question by words and, where it can be embedded, by meaning; say why where that failed."""
+    if embedded is None:
+        return ask(query, None, True)
+    try:
+        return ask(query, embedded(query), mode is Mode.HYBRID)
+    except (ModelFault, IndexModel, IndexDamaged, IndexMissing) as fault:
+        # Where it is not the vectors that are damaged, words meet the same fault.
+        if mode is Mode.SEMANTIC:
+            raise
+        return replace(ask(query, None, True), without_meaning=f"{fault.message}; {fault.hint}")
+
+
+# Asks again where nothing holds any word of a question, for those words that are spelt most like them.
+
+
+def respell(ask: Callable[[Query], Answer], query: Query) -> Answer:
+    """Return the answer to a question, or, where all its words seem misspelt, to the one that was probably meant.
+
+    Such an answer has the text that was typed, and says in `respelled` what was looked for instead.
+    """
+    found = ask(query)
+    # A word like nothing that there is, is no slip of the hand: what else was typed is then guesswork, too.
+    if found.results or not found.missing or len(found.suggestions) < len(found.missing):
+        return found
+    instead = {word: found.suggestions[word][0] for word in found.missing}
+    meant = replace(query, clauses=tuple(_respelled(clause, instead) for clause in query.clauses))
+    if meant == query:
+        return found
+    again = ask(meant)
+    if not again.results:
+        return found
+    return replace(again, missing=found.missing, suggestions=found.suggestions, respelled=instead)
+
+
+def _respelled(clause: Clause, instead: Mapping[str, str]) -> Clause:
+    """Put other words into a clause; what was quoted, begun, or excluded was meant as it was typed."""
+    if clause.is_excluded:
+        return clause
+    terms = (
+        replace(term, text=_put(term.text, instead)) if term.match is Match.WORD else term for term in clause.terms
+    )
+    return replace(clause, terms=tuple(terms))
+
+
+def _put(text: str, instead: Mapping[str, str]) -> str:
+    return re.sub(r"\w+", lambda found: instead.get(found[0].casefold(), found[0]), text)
+
+
+# Asks the channels, ranks what they find, and gathers what is shown of it.
 
 # Where the candidates lie in fewer sessions than are wanted, so many times as many are looked at, and again.
 MORE_CANDIDATES = (5, 25)
@@ -39,7 +122,7 @@ def retrieve(
     started = time.perf_counter()
     query, limit, order, is_grouped = options.query, options.limit, options.sort, options.group is Group.SESSION
     if not (query.clauses or query.condition.filters or query.condition.periods):
-        reach = backend.reach()
+        reach = backend.words.reach()
         return Answer(query=query, results=(), total=0, parts=reach.searchable, pending=reach.pending)
     asked, query = query, own_output.without(query)
     query = replace(query, sessions=ranking.sessions_of_project(backend, query))
@@ -50,19 +133,19 @@ def retrieve(
         groups += _further(pool, found, ranked, limit - len(groups), is_grouped)
     groups = [_worth_showing(group) for group in groups]
     results = _results(backend, query, groups, options.thread)
-    reach = backend.reach()
+    reach = backend.words.reach()
     return Answer(
         query=asked,
         results=results,
         total=(found.total if found.matches is None else found.matches) or len(ranked),
-        embedded=0 if question is None else backend.covered().searchable,
+        embedded=0 if question is None else backend.vectors.reach().searchable,
         parts=reach.searchable,
         pending=reach.pending,
         hidden=found.hidden if asked.condition != Condition() else 0,
         unseen=found.unseen,
         missing=found.missing,
-        suggestions={word: alike for word in found.missing if (alike := backend.similar_words(word))},
-        facets={name: backend.facets(query, name) for name in options.facets},
+        suggestions={word: alike for word in found.missing if (alike := backend.words.spelling(word))},
+        facets={name: backend.words.facets(query, name) for name in options.facets},
         seconds=time.perf_counter() - started,
         weights=recipe,
     )
@@ -111,7 +194,7 @@ class _Pool:
         return self._arranged(self._ranked([hit for hit in hits if hit.key not in known]))
 
     def _words(self, most: int) -> Found:
-        return self._backend.keyword(self._query, most, self._order)
+        return self._backend.words.search(self._query, most, self._order)
 
     def _ranked(self, hits: Sequence[Hit]) -> list[Ranked]:
         rank = ranking.rank if self._order is Order.RELEVANCE else ranking.as_found
@@ -147,7 +230,7 @@ def _grouped(ranked: Sequence[Ranked], limit: int, is_grouped: bool) -> list[lis
 
 def _reranked(backend: Backend, query: Query, ranked: Sequence[Ranked], judge: "Judge") -> list[Ranked]:
     first = [one.hit.key for one in ranked[: rerank.FIRST]]
-    stored = zip(first, backend.stored(first), strict=True)
+    stored = zip(first, backend.catalog.stored(first), strict=True)
     return rerank.rerank(ranked, query.wanted, {key: one.part.text for key, one in stored if one}, judge)
 
 
@@ -159,13 +242,13 @@ def _worth_showing(group: list[Ranked]) -> list[Ranked]:
 
 def _results(backend: Backend, query: Query, groups: Sequence[Sequence[Ranked]], turns: int) -> list[Result]:
     """Fetch what is shown, all of it at once."""
-    near = window.nearby(backend, [group[0].hit.key for group in groups], turns)
+    near = window.nearby(backend.catalog, [group[0].hit.key for group in groups], turns)
     entries = {key: window.shown(steps, {key}) for key, steps in near.items()}
     replies = {key: window.replies(steps, key) for key, steps in near.items()}
     around = {step.key for several in entries.values() for step in several if isinstance(step, Step)}
     around |= {key for several in replies.values() for key in several}
     keys = sorted({one.hit.key for group in groups for one in group} | around)
-    parts = dict(zip(keys, backend.stored(keys), strict=True))
+    parts = dict(zip(keys, backend.catalog.stored(keys), strict=True))
     # What was found may be gone meanwhile, or repeat what was read since.
     shown = [
         [_shown(backend, query, one, stored) for one in group if (stored := parts[one.hit.key]) and not stored.repeats]
@@ -173,7 +256,7 @@ def _results(backend: Backend, query: Query, groups: Sequence[Sequence[Ranked]],
     ]
     shown = [group for group in shown if group]
     homes = [group[0].stored.link.places[0].session for group in shown]
-    sessions = backend.headings(sorted({home for home in homes if home}))
+    sessions = backend.catalog.headings(sorted({home for home in homes if home}))
     hits = [group[0].ranked.hit.key for group in shown]
     answers = [
         _answer(backend, query, group[0], [parts[key] for key in replies.get(hit, ())])
@@ -198,10 +281,10 @@ def _results(backend: Backend, query: Query, groups: Sequence[Sequence[Ranked]],
 def _answer(backend: Backend, query: Query, best: Shown, replies: Sequence[Stored | None]) -> Conclusion | None:
     said = [reply for reply in replies if reply]
     if said and not snippets.answers_itself(best.stored):
-        return snippets.answering(said, lambda text: backend.marks(query, text))
+        return snippets.answering(said, lambda text: backend.words.highlight(query, text))
     return snippets.ending(best.stored, best.passage)
 
 
 def _shown(backend: Backend, query: Query, ranked: Ranked, stored: Stored) -> Shown:
     text = stored.part.text
-    return Shown(ranked=ranked, stored=stored, passage=snippets.cut(text, backend.marks(query, text)))
+    return Shown(ranked=ranked, stored=stored, passage=snippets.cut(text, backend.words.highlight(query, text)))

@@ -103,23 +103,24 @@ def supported(ranked: Sequence[Ranked], recipe: Recipe = RECIPE) -> list[Ranked]
     On 60 questions over transcripts MRR rose from 57.1 to 58.4 with this, and nDCG@10 on 1,982 questions over long
     chats from 46.7 to 50.7; half or twice the shares do nearly as well.
     """
-    by_key = {one.hit.key: one for one in ranked}
+    owns: dict[int, dict[int, float]] = {0: {}}
     # What belongs to no session has nothing in common with what else belongs to none.
     best: dict[int, float] = {0: 0.0}
     for one in ranked:
         if one.hit.session:
             best[one.hit.session] = max(best.get(one.hit.session, 0.0), one.own)
+            owns.setdefault(one.hit.session, {})[one.hit.position] = one.own
     # So that the scale stays absolute: 1 is the most there can be.
     most = 1 + recipe.of_before + recipe.of_after + recipe.of_session
-    return [msgspec.structs.replace(one, score=(one.own + _gained(one, by_key, best, recipe)) / most) for one in ranked]
+    return [msgspec.structs.replace(one, score=(one.own + _gained(one, owns, best, recipe)) / most) for one in ranked]
 
 
 def by_session(ranked: Iterable[Ranked], limit: int, passages: int) -> list[list[Ranked]]:
     """Gather the hits of each session, as many sessions as wanted, the one with the best hit first."""
-    groups: dict[int, list[Ranked]] = {}
+    groups: dict[tuple[int, int | None], list[Ranked]] = {}
     for one in ranked:
         # What belongs to no session stands alone.
-        groups.setdefault(one.hit.session or -one.hit.key, []).append(one)
+        groups.setdefault((one.hit.session, None if one.hit.session else one.hit.key), []).append(one)
     return [group[:passages] for group in list(groups.values())[:limit]]
 
 
@@ -161,7 +162,7 @@ def sessions_of_project(backend: Backend, query: Query) -> frozenset[int]:
     wanted = f" {_plain(query.wanted)} "
     named = [
         sessions
-        for project, sessions in backend.projects().items()
+        for project, sessions in backend.catalog.projects().items()
         if len(name := _plain(PurePath(project).name)) >= SHORTEST_PROJECT and f" {name} " in wanted
     ]
     return frozenset().union(*named)
@@ -188,24 +189,24 @@ def _by_best(scored: Sequence[Ranked]) -> list[Ranked]:
 
 
 def _in_order(ranked: Iterable[Ranked]) -> list[Ranked]:
-    return sorted(ranked, key=lambda one: (-one.score, -(one.hit.time or 0), one.hit.key))
+    return sorted(ranked, key=lambda one: (-one.score, -(one.hit.time or 0), one.hit.position))
 
 
-def _gained(one: Ranked, by_key: Mapping[int, Ranked], best: Mapping[int, float], recipe: Recipe) -> float:
-    key = one.hit.key
-    before = _better(one, by_key, range(key - recipe.neighbours, key))
-    after = _better(one, by_key, range(key + 1, key + recipe.neighbours + 1))
-    return recipe.of_before * before + recipe.of_after * after + recipe.of_session * best[one.hit.session]
+def _gained(one: Ranked, owns: Mapping[int, Mapping[int, float]], best: Mapping[int, float], recipe: Recipe) -> float:
+    session, position = one.hit.session, one.hit.position
+    before = _better(one.own, owns[session], range(position - recipe.neighbours, position))
+    after = _better(one.own, owns[session], range(position + 1, position + recipe.neighbours + 1))
+    return recipe.of_before * before + recipe.of_after * after + recipe.of_session * best[session]
 
 
-def _better(one: Ranked, by_key: Mapping[int, Ranked], keys: Iterable[int]) -> float:
-    """Return by how much the best of some hits of the same session is better than this one."""
+def _better(own: float, owns: Mapping[int, float], positions: Iterable[int]) -> float:
+    """Return by how much the best of the hits at some positions of the same session is better than this one."""
     most = 0.0
     # Every candidate of every search comes here, and few have such a hit.
-    for key in keys:
-        other = by_key.get(key)
-        if other is not None and other.own - one.own > most and other.hit.session == one.hit.session != 0:
-            most = other.own - one.own
+    for position in positions:
+        other = owns.get(position)
+        if other is not None and other - own > most:
+            most = other - own
     return most
 
 
@@ -226,7 +227,7 @@ def _conclusions_first(backend: Backend, ranked: Sequence[Ranked], recipe: Recip
     It must be much longer than that: where two people chat, the reply concludes nothing.
     """
     weak = [one.hit.key for one in ranked[: recipe.concluded] if one.hit.kind in ASKING or one.is_narration]
-    conclusions = backend.conclusions(weak) if weak and recipe.of_conclusion < 1 else {}
+    conclusions = backend.catalog.conclusions(weak) if weak and recipe.of_conclusion < 1 else {}
     places = {one.hit.key: place for place, one in enumerate(ranked)}
     found, moved = [], set[int]()
     for place, one in enumerate(ranked):

@@ -1,14 +1,13 @@
-"""Asks the channel of meaning: what is near to a question, and how near what its words found is."""
+"""Asks the vectors: what is near to a question, how near what its words found is, and what answers a prompt."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import msgspec
 
-from searchkit.backends.base import Backend, Hit, Near, Vector
+from searchkit.backends.base import Backend, Hit, Near, Stored, Vector
 from searchkit.query.types import Match, Query
 from searchkit.search.ranking import Meant, as_found, fuse
-from searchkit.search.replies import replies
 from searchkit.search.types import Ranked
 from searchkit.search.weights import RECIPE, Recipe
 from searchkit.sources import own_output
@@ -17,6 +16,50 @@ from searchkit.types import Kind
 
 if TYPE_CHECKING:
     from searchkit.backends.base import Values
+
+
+# What was said to a prompt that was found answers the question, too, though it may hold none of its words.
+#
+# In English meaning finds it. In another language the default model knows too little of it.
+
+
+def replies(backend: Backend, words: Sequence[Ranked], recipe: Recipe) -> list[Hit]:
+    """Return the texts shortly behind the best prompts; the prompts' support is all that ranks them."""
+    prompts = [one.hit for one in words if one.hit.kind is Kind.PROMPT and one.hit.session][: recipe.replied_prompts]
+    known = {one.hit.key for one in words}
+    behind = backend.catalog.following([prompt.key for prompt in prompts], recipe.reply_steps)
+    keys = sorted({key for several in behind.values() for key in several if key is not None} | set(behind))
+    stored = dict(zip(keys, backend.catalog.stored(keys), strict=True))
+    found: dict[int, Hit] = {}
+    for prompt in prompts:
+        asked = stored[prompt.key]
+        for position, key in enumerate(behind[prompt.key], prompt.position + 1):
+            said = None if key is None else stored[key]
+            if key is None or asked is None or said is None or _home(said) != _home(asked):
+                continue
+            if said.part.kind is Kind.PROMPT:
+                break
+            if said.part.kind is Kind.TEXT and key not in known and not said.repeats:
+                found[key] = Hit(
+                    key=key,
+                    position=position,
+                    kind=Kind.TEXT,
+                    session=prompt.session,
+                    time=said.link.time,
+                    is_agents=prompt.is_agents,
+                    score=0.0,
+                    coverage=0.0,
+                )
+    return list(found.values())
+
+
+def _home(stored: Stored) -> tuple[str, str | None]:
+    """Say where a part was said, by file and agent: the next position can be of another conversation."""
+    place = stored.link.places[0]
+    return place.file, place.agent
+
+
+# Asks the channel of meaning: what is near to a question, and how near what its words found is.
 
 # What answers a prompt: the results of tools mean what their calls mean.
 ANSWERING = frozenset({Kind.TEXT, Kind.THINKING})
@@ -41,7 +84,7 @@ def ranked(
     # What must hold certain words is only ranked by its meaning.
     if not (are_words_asked and means_words(query)):
         most = recipe.candidates if words else recipe.candidates_alone
-        near = [one for one in backend.nearest(question, query.condition, most) if one.cosine >= least]
+        near = [one for one in backend.vectors.nearest(question, query.condition, most) if one.cosine >= least]
     if words and near and recipe.are_words_filled:
         words = [*words, *_filled(backend, query, words, near, recipe)]
     known = {one.key: Meant(cosine=one.cosine, feature=one.feature) for one in near}
@@ -50,10 +93,10 @@ def ranked(
     others = [*(_hit(one) for one in near), *said]
     unknown = [hit.key for hit in candidates if hit.key not in known] if recipe.are_cosines_filled else []
     results = [one.hit.key for one in words if one.hit.kind is Kind.TOOL_RESULT]
-    calls = backend.calls(results) if recipe.of_call else {}
+    calls = backend.catalog.calls(results) if recipe.of_call else {}
     answers = {hit.key for hit in (*candidates, *others) if hit.kind in ANSWERING}
-    prompts = backend.prompts(sorted(answers)) if recipe.of_prompt else {}
-    vectors = backend.vectors(sorted({*unknown, *calls.values(), *prompts.values()}))
+    prompts = backend.catalog.prompts(sorted(answers)) if recipe.of_prompt else {}
+    vectors = backend.vectors.of(sorted({*unknown, *calls.values(), *prompts.values()}))
     cosines = {
         key: max((_compared(piece, question) for piece in pieces), key=lambda one: one.cosine)
         for key, pieces in vectors.items()
@@ -75,7 +118,9 @@ def _filled(
 ) -> list[Ranked]:
     """Score the words of what only meaning found; it is among the candidates whatever they are worth."""
     known = {one.hit.key for one in words}
-    return as_found(backend.scored(query, [one.key for one in near if one.key not in known]), query, recipe, False)
+    return as_found(
+        backend.words.scored(query, [one.key for one in near if one.key not in known]), query, recipe, False
+    )
 
 
 def means_words(query: Query) -> bool:
@@ -108,6 +153,7 @@ def _compared(piece: Vector, question: "Values") -> Meant:
 def _hit(near: Near) -> Hit:
     return Hit(
         key=near.key,
+        position=near.position,
         kind=near.kind,
         session=near.session,
         time=near.time,

@@ -10,7 +10,6 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from searchkit.backends.local import layout
 from searchkit.engine import Engine
 from searchkit.errors import IndexDamaged, IndexMissing, Refused
 from searchkit.query.types import Mode
@@ -119,21 +118,8 @@ class Held:
 
     def renewed(self) -> Engine:
         """Return the engine, without what it had opened of an index that is another by now."""
-        now = identity(self.engine.settings.index)
+        now = self.engine.store.identity()
         if now != self._opened:
             self.engine.close()
             self._opened = now
         return self.engine
-
-
-def identity(index: Path) -> tuple[int, ...]:
-    """Tell one index from another in the same place: rebuilt, set aside, pruned, or with another model's vectors."""
-    found = []
-    for name in (layout.MANIFEST, layout.CATALOG):
-        try:
-            stat = (index / name).stat()
-        except OSError:
-            continue
-        # The catalog is written all the time; the manifest only when something of this changes.
-        found += [stat.st_ino, stat.st_mtime_ns if name == layout.MANIFEST else 0]
-    return tuple(found)

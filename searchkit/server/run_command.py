@@ -8,7 +8,6 @@ import click
 import msgspec
 
 from searchkit import __version__
-from searchkit.backends.local import layout
 from searchkit.cli.commands import NotHere
 from searchkit.cli.console import DEFAULT_WIDTH, MOST_WIDTH, Audience, address
 from searchkit.cli.engine import lend
@@ -58,7 +57,7 @@ def run(engine: Engine, request: bytes) -> bytes:
     if not is_ours or is_outdated(OUTDATED_SECONDS) or asked.index != str(engine.settings.index):
         return msgspec.json.encode(Elsewhere())
     # A command would say that an index is missing which is only being rebuilt; whoever lends engines waits for it.
-    layout.check(engine.settings.index)
+    engine.store.check()
     return msgspec.json.encode(copy_context().run(_run, engine, asked))
 
 

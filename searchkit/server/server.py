@@ -13,7 +13,7 @@ from types import FrameType
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from searchkit.backends.local import layout
+from searchkit.backends.registry import find_store
 from searchkit.client import address, lock
 from searchkit.errors import IndexMissing, Refused, SearchkitError
 from searchkit.server import logs
@@ -32,6 +32,7 @@ class Presence:
     def __init__(self, index: Path, doors: Doors) -> None:
         """Remember what is there now."""
         self._index = index
+        self._store = find_store(index)
         self._doors = doors
         self._directory = _identity(index)
         self._path = address.socket_path(index) if address.HAS_SOCKETS else address.door_path(index)
@@ -48,7 +49,7 @@ class Presence:
         if is_outdated(OUTDATED_SECONDS):
             return "searchkit was changed or removed"
         try:
-            layout.check(self._index)
+            self._store.check()
         except IndexMissing as error:
             # Whoever builds it again because it cannot be read moves it aside first, and is done in a moment.
             was_missing, self._is_missing = self._is_missing, True
@@ -98,7 +99,7 @@ def serve(index: Path, roots: Sequence[str], listening: socket.socket, port: int
                 "process %d before this one did not leave by itself: it crashed, as told above, or was killed", died
             )
         try:
-            layout.check(index)
+            find_store(index).check()
             server = Server(index, roots, listening, port)
         except (SearchkitError, OSError) as error:
             log.error("cannot serve %s: %s", index, error)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from searchkit import __version__
-from searchkit.backends.local import layout
+from searchkit.backends.registry import find_store
 from searchkit.errors import SearchkitError
 from searchkit.render.wire.process import Health
 from searchkit.server.engine_pool import Engines
@@ -29,6 +29,7 @@ class Service:
     def __init__(self, index: Path, roots: Sequence[str], server: "Server") -> None:
         """Open nothing yet."""
         self.index = index
+        self._store = find_store(index)
         self._roots = [os.path.abspath(root) for root in roots]
         self.server = server
         # Requests that came, and those that are being answered.
@@ -67,7 +68,7 @@ class Service:
         port = self.server.doors.port
         return Health(
             version=__version__,
-            format=layout.FORMAT,
+            format=self._store.format,
             pid=os.getpid(),
             index=str(self.index),
             roots=list(self._roots),
@@ -95,7 +96,7 @@ class Service:
 
         What is configured where the process was started is for whoever indexes, and need not be of this index.
         """
-        return tuple(map(Path, self._roots)) or layout.remembered_roots(self.index)
+        return tuple(map(Path, self._roots)) or self._store.roots()
 
     def _warm_up(self) -> None:
         """Load what a search by meaning needs, so that the first one does not wait for it."""

@@ -11,12 +11,24 @@ from collections.abc import Mapping
 from searchkit.errors import UsageError
 from searchkit.system.files import check_owned
 
+# Where the results of the last search were, by their numbers: in the directory of the index, with which it goes.
+LAST_SEARCH = "last-search.json"
+
 
 def index_directory(flag: str | None, environment: Mapping[str, str], file: Mapping[str, object] | None = None) -> str:
-    """Return where the index is: as the flag says, the environment, the file, or by default."""
+    """Return where the index is: as the flag says, the environment, the file, or by default.
+
+    That is a directory, or the URL of an index that is in none.
+    """
     chosen = flag or environment.get("SEARCHKIT_INDEX")
     if not chosen:
         chosen = str((configured(environment) if file is None else file).get("index") or "")
+    if chosen.startswith("file://"):
+        from urllib.parse import unquote
+
+        chosen = unquote(chosen.removeprefix("file://"))
+    if "://" in chosen:
+        return chosen
     return absolute(chosen or os.path.join(user_directory("data", environment), "searchkit"), environment)
 
 

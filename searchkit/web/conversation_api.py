@@ -23,7 +23,6 @@ from searchkit.query.parse import understand
 from searchkit.query.types import Filter, Group, Mode, Query, narrowed
 from searchkit.render.wire.base import Time, Wire
 from searchkit.render.wire.sessions import Cost, cost
-from searchkit.server.engine_pool import identity
 from searchkit.sources import registry
 from searchkit.sources.base import Adapter
 from searchkit.text.format import stamp
@@ -241,12 +240,12 @@ def fold(engine: Engine, given: FoldParameters, id: str) -> Fold | Unread:
         return answer
     if given.row >= found.total:
         raise NotFound(f"there is no row {given.row}", f"the conversation has {found.total}")
-    steps = engine.ask(lambda backend: steps_in(backend, found, given.row))
+    steps = engine.ask(lambda backend: steps_in(backend.catalog, found, given.row))
     shown = steps[given.begin : given.begin + given.count]
 
     def ask(backend: Backend) -> Rows:
         around = Around(query=query, started=found.started)
-        told = [row(backend, entry, around) for entry in with_texts(backend, shown, found.hits)]
+        told = [row(backend, entry, around) for entry in with_texts(backend.catalog, shown, found.hits)]
         uuids = [[str(one.uuid)] for one in told]
         return Rows(told=told, uuids=uuids, files=_files(backend, {step.uuid for step in steps}))
 
@@ -258,7 +257,7 @@ def part(engine: Engine, given: Marked, id: str) -> PartText:
     query = _query(given)
 
     def ask(backend: Backend) -> PartText:
-        stored = backend.part(id)
+        stored = backend.catalog.part(id)
         if stored is None:
             raise NotFound(f"there is no part {one_line(id)!r}", "name a part as <uuid>#<block>")
         text = stored.part.text
@@ -269,7 +268,7 @@ def part(engine: Engine, given: Marked, id: str) -> PartText:
 
 def pictures(engine: Engine, given: Parameters, id: str) -> Pictures | Unread:
     """Give the pictures of a message out of its transcript, in base64; there are none where that is gone."""
-    links = engine.ask(lambda backend: backend.links([id]))
+    links = engine.ask(lambda backend: backend.catalog.links([id]))
     files = [place.file for link in links.values() for place in link.places]
 
     def read() -> Pictures:
@@ -288,15 +287,15 @@ def _laid_out(
     engine: Engine, given: ReadingParameters | FoldParameters, id: str, query: Query | None
 ) -> tuple[Key, pages.Reading]:
     """Take a conversation from the cache, or lay it out now, which is another moment: it may have grown since."""
-    index = engine.settings.index
-    key = Key(index=str(index), identity=identity(index), id=id, words=given.q, as_of=given.as_of)
+    identity = engine.store.identity()
+    key = Key(index=engine.settings.url, identity=identity, id=id, words=given.q, as_of=given.as_of)
     found = _cache.get(key) if given.as_of else None
     if found is None:
         uuid = engine.ask(lambda backend: _meant(backend, id))
         hits = _hits(engine, uuid, query)
         # Texts come by row, but the message that was asked for is never folded.
-        own = engine.ask(lambda backend: backend.keys(uuid))
-        laid_out = engine.ask(lambda backend: leaf(backend, uuid, hits, own))
+        own = engine.ask(lambda backend: backend.catalog.keys(uuid))
+        laid_out = engine.ask(lambda backend: leaf(backend.catalog, uuid, hits, own))
         assert laid_out is not None
         found = laid_out
         key = replace(key, as_of=str(time.time_ns()))
@@ -308,13 +307,13 @@ def _laid_out(
 
 def _meant(backend: Backend, id: str) -> str:
     """Return the message that an id means: that of a message, of a part of it, of an agent, or of a session."""
-    uuid = first_record(backend, id) if OF_AGENT in id else id.partition("#")[0]
-    return lookup.message(backend, uuid, "/v1/search shows ids")
+    uuid = first_record(backend.catalog, id) if OF_AGENT in id else id.partition("#")[0]
+    return lookup.message(backend.catalog, uuid, "/v1/search shows ids")
 
 
 def _hits(engine: Engine, uuid: str, query: Query | None) -> frozenset[int]:
     """Find what answers the question in the session of a message, by the keys of its parts."""
-    session = engine.ask(lambda backend: backend.links([uuid])[uuid].places[0].session)
+    session = engine.ask(lambda backend: backend.catalog.links([uuid])[uuid].places[0].session)
     if query is None or session is None:
         return frozenset()
     inside = narrowed(query, Filter(name="session", values=(session,)))
@@ -349,9 +348,9 @@ def _with_pictures(answer: A, rows: Rows) -> A | Unread:
 
 def _rows(backend: Backend, found: pages.Reading, query: Query | None, begin: int, end: int) -> Rows:
     around = Around(query=query, started=found.started)
-    shown = page(backend, found, begin, end)
+    shown = page(backend.catalog, found, begin, end)
     # A record that only shows a picture has no row; its picture belongs to the row before it.
-    rows = [row(backend, entry, around) for entry in with_texts(backend, shown.rows, found.hits)]
+    rows = [row(backend, entry, around) for entry in with_texts(backend.catalog, shown.rows, found.hits)]
     return Rows(
         told=rows,
         uuids=[list(shown.homes.get(number, ())) for number in range(begin, begin + len(rows))],
@@ -361,7 +360,7 @@ def _rows(backend: Backend, found: pages.Reading, query: Query | None, begin: in
 
 def _files(backend: Backend, uuids: set[str]) -> list[str]:
     """Return the transcripts that records lie in."""
-    return sorted({place.file for link in backend.links(sorted(uuids)).values() for place in link.places[:1]})
+    return sorted({place.file for link in backend.catalog.links(sorted(uuids)).values() for place in link.places[:1]})
 
 
 def _where(files: Sequence[str]) -> str:

@@ -116,7 +116,7 @@ def row(backend: Backend, entry: Entry, around: Around) -> Row:
 
 def marks(backend: Backend, query: Query | None, text: str) -> Marks:
     """Return where in a text something stands that is asked for."""
-    return list(backend.marks(query, text)) if query is not None else []
+    return list(backend.words.highlight(query, text)) if query is not None else []
 
 
 def started(one: conversations.Agent) -> StartedAgent:

@@ -7,7 +7,7 @@ import pytest
 
 from searchkit import Engine
 from searchkit.client import control
-from tests.resident.residence import Residence, wait_for
+from tests.server.residence import Residence, wait_for
 
 SAMPLE = Path(__file__).parent.parent.parent / "searchkit" / "sample"
 # Debian's package; elsewhere the variable says where the browser is.

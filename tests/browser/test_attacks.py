@@ -8,9 +8,9 @@ from playwright.sync_api import Page, expect
 from searchkit.text import sanitize
 from tests.browser.conftest import Open
 from tests.browser.site import Site
-from tests.hostile_history import EVIL
-from tests.test_gate import HIDDEN, PEOPLE_NEED
-from tests.transcript import Home
+from tests.support.hostile_history import EVIL
+from tests.support.transcript import Home
+from tests.text.test_sanitize import HIDDEN, PEOPLE_NEED
 
 pytestmark = pytest.mark.slow
 

@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, Page, expect
 from searchkit.client import control
 from tests.browser.conftest import MOST_MILLISECONDS, Open
 from tests.browser.site import SAMPLE, Site
-from tests.resident.residence import SECONDS_FOR_ANYTHING, wait_for
+from tests.server.residence import SECONDS_FOR_ANYTHING, wait_for
 
 pytestmark = pytest.mark.slow
 

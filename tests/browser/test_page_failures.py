@@ -8,8 +8,8 @@ from playwright.sync_api import Page, expect
 from tests.browser.conftest import Open
 from tests.browser.site import Site
 from tests.browser.test_reading_page import png
-from tests.resident.blocking import Blocking
-from tests.resident.residence import wait_for
+from tests.server.blocking import Blocking
+from tests.server.residence import wait_for
 
 pytestmark = pytest.mark.slow
 

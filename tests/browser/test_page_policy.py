@@ -6,7 +6,7 @@ from playwright.sync_api import Browser, expect
 from tests.browser.conftest import Open
 from tests.browser.site import Site
 from tests.browser.test_page_doors import opened
-from tests.resident.residence import wait_for
+from tests.server.residence import wait_for
 
 pytestmark = pytest.mark.slow
 

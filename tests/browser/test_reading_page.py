@@ -11,8 +11,8 @@ from playwright.sync_api import Page, expect
 from searchkit.web.conversation_api import MOST_READINGS
 from tests.browser.conftest import Open
 from tests.browser.site import Site
-from tests.resident.residence import wait_for
-from tests.transcript import Home, Transcript, tool_id
+from tests.server.residence import wait_for
+from tests.support.transcript import Home, Transcript, tool_id
 
 pytestmark = pytest.mark.slow
 

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from searchkit.backends.base import Backend
-from searchkit.backends.local import EmbeddedBackend
-from searchkit.backends.memory import MemoryBackend
+from searchkit.backends.local.backend import LocalBackend
+from tests.reference import ReferenceBackend
 
 IMPLEMENTATIONS: dict[str, Callable[[Path], Backend]] = {
-    "memory": lambda directory: MemoryBackend(),
-    "embedded": lambda directory: EmbeddedBackend(directory, is_writable=True),
+    "reference": lambda directory: ReferenceBackend(),
+    "local": lambda directory: LocalBackend(directory, is_writable=True),
 }
 
 
@@ -24,7 +24,7 @@ def backend(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Backend]
 
 
 @pytest.fixture
-def embedded(tmp_path: Path) -> Iterator[EmbeddedBackend]:
-    """An empty embedded backend, for what only a store on disk can promise."""
-    with closing(EmbeddedBackend(tmp_path / "index", is_writable=True)) as opened:
+def local(tmp_path: Path) -> Iterator[LocalBackend]:
+    """An empty local backend, for what only a store on disk can promise."""
+    with closing(LocalBackend(tmp_path / "index", is_writable=True)) as opened:
         yield opened

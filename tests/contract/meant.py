@@ -34,18 +34,18 @@ def meaning(text: str) -> NDArray[np.float32]:
 
 def embed(backend: Backend, identity: Identity = WORDS, at_once: int = 1_000) -> int:
     """Make and keep the vectors that are lacking; return how many parts got one."""
-    backend.adopt(identity)
+    backend.vectors.adopt(identity)
     done = 0
-    while lacking := backend.lacking(at_once):
-        backend.keep([Vector(key=key, values=meaning(stored.part.text)) for key, stored in lacking.items()])
+    while lacking := backend.vectors.pending(at_once):
+        backend.vectors.keep([Vector(key=key, values=meaning(stored.part.text)) for key, stored in lacking.items()])
         done += len(lacking)
-    backend.tidy()
+    backend.vectors.tidy()
     return done
 
 
 def lacking(backend: Backend, limit: int = 1_000) -> list[str]:
     """Return the texts of the parts that lack a vector, in order."""
-    return [stored.part.text for stored in backend.lacking(limit).values()]
+    return [stored.part.text for stored in backend.vectors.pending(limit).values()]
 
 
 def condition(*wanted: Filter | Period) -> Condition:
@@ -56,10 +56,10 @@ def condition(*wanted: Filter | Period) -> Condition:
 
 def near(backend: Backend, text: str, *wanted: Filter | Period, limit: int = 1_000) -> list[str]:
     """Return the ids of the parts that mean something like a text, the nearest first."""
-    return ids(backend, backend.nearest(meaning(text), condition(*wanted), limit))
+    return ids(backend, backend.vectors.nearest(meaning(text), condition(*wanted), limit))
 
 
 def ids(backend: Backend, found: Sequence[Near]) -> list[str]:
     """Return the ids of what was found, all of which must be there."""
-    stored = backend.stored([one.key for one in found])
+    stored = backend.catalog.stored([one.key for one in found])
     return [one.id for one in stored if one is not None and one.repeats is None]

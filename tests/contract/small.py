@@ -9,6 +9,7 @@ from searchkit.backends.base import Backend, Entry, Node, Step
 from searchkit.query.types import Condition, Filter, Period
 from searchkit.sources.parts import split
 from searchkit.types import Block, Change, Fact, Kind, Link, Origin, Place, Problem, Record, Role, Standing, Tally
+from tests.reference.contents import everything, session_parts
 
 A = "aaaaaaaa-1111-4111-8111-111111111111"
 B = "bbbbbbbb-2222-4222-8222-222222222222"
@@ -71,8 +72,8 @@ def batch(*changes: Change) -> list[Entry]:
 def told(backend: Backend, *changes: Change) -> Backend:
     """Write each change as a batch of its own, then settle."""
     for item in changes:
-        backend.write(batch(item))
-    backend.settle()
+        backend.catalog.write(batch(item))
+    backend.catalog.settle()
     return backend
 
 
@@ -84,19 +85,19 @@ def places(backend: Backend, number: int) -> list[tuple[str, int, str | None]]:
 
 def link(backend: Backend, number: int) -> Link:
     """Return a record by number, which must be there."""
-    return backend.links([uuid(number)])[uuid(number)]
+    return backend.catalog.links([uuid(number)])[uuid(number)]
 
 
 def texts(backend: Backend, session: str = A, agent: str | None = None) -> list[str]:
     """Return the texts of a session in order, without repeats."""
-    return [stored.part.text for stored in backend.session_parts(session, agent) if stored.repeats is None]
+    return [stored.part.text for stored in session_parts(backend, session, agent) if stored.repeats is None]
 
 
 def ids(backend: Backend, *conditions: Filter | Period) -> list[str]:
     """Return the sessions for which all of these hold."""
     filters = tuple(one for one in conditions if isinstance(one, Filter))
     periods = tuple(one for one in conditions if isinstance(one, Period))
-    return [session.id for session in backend.sessions(Condition(filters=filters, periods=periods))]
+    return [session.id for session in backend.catalog.sessions(Condition(filters=filters, periods=periods))]
 
 
 def contents(backend: Backend) -> list[str]:
@@ -131,17 +132,17 @@ def progress(number: int, line: int, text: str, call: str, **fields: Any) -> Rec
 
 
 def _lines(backend: Backend) -> Iterator[str]:
-    for holding in backend.everything():
+    for holding in everything(backend):
         home, *others = holding.link.places
         link = msgspec.structs.replace(holding.link, places=(home, *sorted(others, key=repr)))
         yield f"record {link}"
         for stored in holding.parts:
             yield f"part {stored.id} {stored.part} repeats {stored.repeats}"
-    for session in backend.sessions(Condition()):
+    for session in backend.catalog.sessions(Condition()):
         yield f"session {session}"
-        yield from (f"fact {item}" for item in backend.facts(session.id))
-    yield f"files {sorted(backend.checkpoints())}"
-    counts = backend.counts()
+        yield from (f"fact {item}" for item in backend.catalog.facts(session.id))
+    yield f"files {sorted(backend.catalog.checkpoints())}"
+    counts = backend.catalog.counts()
     yield f"counts {msgspec.structs.replace(counts, parts=dict(sorted(counts.parts.items())))}"
 
 
@@ -151,27 +152,27 @@ def _place(place: Place) -> tuple[str, int, str | None]:
 
 def conversations(backend: Backend) -> list[str]:
     """Write out everything that a backend tells of conversations, with uuids for its keys."""
-    uuids = sorted(holding.link.uuid for holding in backend.everything())
-    names = {number: one for one in uuids if (number := backend.record(one)) is not None}
-    links = backend.links(uuids).values()
+    uuids = sorted(holding.link.uuid for holding in everything(backend))
+    names = {number: one for one in uuids if (number := backend.catalog.record(one)) is not None}
+    links = backend.catalog.links(uuids).values()
     sessions = sorted({place.session for link in links for place in link.places if place.session})
     lines = []
     for number, one in names.items():
-        lines += [f"transcript of {one}: {_node(node, names)}" for node in backend.transcript(number)]
-        lines += [f"offspring of {one}: {_node(node, names)}" for node in backend.offspring([number], A)]
-        for key, turns in ((key, turns) for key in backend.keys(one) for turns in (0, 1, 3)):
-            said = [_step(step) for step in backend.turns([key], turns, turns)[key]]
+        lines += [f"transcript of {one}: {_node(node, names)}" for node in backend.catalog.transcript(number)]
+        lines += [f"offspring of {one}: {_node(node, names)}" for node in backend.catalog.offspring([number], A)]
+        for key, turns in ((key, turns) for key in backend.catalog.keys(one) for turns in (0, 1, 3)):
+            said = [_step(step) for step in backend.catalog.turns([key], turns, turns)[key]]
             lines.append(f"{turns} turns around {one}: {said}")
-        begun = backend.prompts(backend.keys(one))
-        said = [step.id for step in backend.stored([*begun.values()]) if step]
+        begun = backend.catalog.prompts(backend.catalog.keys(one))
+        said = [step.id for step in backend.catalog.stored([*begun.values()]) if step]
         lines.append(f"what the turns of {one} begin with: {said}")
-        ended = backend.conclusions(backend.keys(one))
+        ended = backend.catalog.conclusions(backend.catalog.keys(one))
         lengths = [(conclusion.length, conclusion.other_length) for conclusion in ended.values()]
-        said = [step.id for step in backend.stored([conclusion.key for conclusion in ended.values()]) if step]
+        said = [step.id for step in backend.catalog.stored([conclusion.key for conclusion in ended.values()]) if step]
         lines.append(f"what the turns of {one} end with: {said} {lengths}")
     for session in sessions:
-        for agent in (None, *backend.agents(session)):
-            several = backend.members(session, agent)
+        for agent in (None, *backend.catalog.agents(session)):
+            several = backend.catalog.members(session, agent)
             lines += [f"member of {session} {agent}: {_node(node, names)}" for node in several]
     return lines
 

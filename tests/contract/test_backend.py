@@ -8,12 +8,10 @@ from typing import Any
 import pytest
 
 from searchkit.backends.base import Backend, Entry
-from searchkit.backends.fingerprint import digest
-from searchkit.backends.local import EmbeddedBackend
+from searchkit.backends.local.backend import LocalBackend
 from searchkit.backends.local.words.index import Keyword
 from searchkit.query.types import Condition
 from searchkit.types import Context, Kind, Origin, Problem, Record, Standing, Tally, Touch, Usage
-from tests.answers import found
 from tests.contract.small import (
     A,
     B,
@@ -37,6 +35,9 @@ from tests.contract.small import (
     transcript,
     uuid,
 )
+from tests.reference.contents import children, neighbours, session_parts
+from tests.reference.fingerprint import digest
+from tests.support.answers import found
 
 
 def bytes_on_disk(directory: Path) -> bytes:
@@ -52,11 +53,11 @@ def test_batch_written_twice_is_written_once(backend: Backend) -> None:
         document("todo", record(4, 1, "four", kind=Kind.TODO, is_link=False)),
     )
 
-    backend.write(written)
-    backend.settle()
+    backend.catalog.write(written)
+    backend.catalog.settle()
     once = contents(backend)
-    backend.write(written)
-    backend.settle()
+    backend.catalog.write(written)
+    backend.catalog.settle()
 
     assert once == contents(backend)
 
@@ -69,10 +70,10 @@ def test_continuation_written_twice_is_counted_once(backend: Backend) -> None:
     )
     told(backend, transcript("a", record(1, 1, "one"), is_restart=True))
 
-    backend.write(written)
-    backend.write(written)
+    backend.catalog.write(written)
+    backend.catalog.write(written)
 
-    counts = backend.counts()
+    counts = backend.catalog.counts()
     assert (4, 1, 300) == (counts.lines, counts.torn, counts.bytes)
     assert {"warmup": 1} == counts.noise
     assert [3] == [finding.line for finding in backend.findings() if finding.kind == "torn line"]
@@ -86,7 +87,7 @@ def test_batch_is_kept_whole_or_not_at_all(backend: Backend) -> None:
     broken = Entry(change=transcript("c", record(3, 1, "three", session=C)), parts=[])
 
     with pytest.raises(ValueError, match="zip"):
-        backend.write([entry, broken])
+        backend.catalog.write([entry, broken])
 
     assert before == contents(backend)
 
@@ -97,8 +98,8 @@ def test_backend_goes_on_after_a_batch_that_failed(backend: Backend) -> None:
     broken = Entry(change=transcript("c", record(3, 1, "three", session=C)), parts=[])
 
     with pytest.raises(ValueError, match="zip"):
-        backend.write([entry, broken])
-    backend.write([entry])
+        backend.catalog.write([entry, broken])
+    backend.catalog.write([entry])
 
     assert ["two"] == texts(backend, B, "x")
     assert [B] == ids(backend)
@@ -115,7 +116,7 @@ def test_checkpoints_are_those_of_the_last_changes(backend: Backend) -> None:
         transcript("b", checkpoint=None, problems=unreadable),
     )
 
-    assert {"/p/a.jsonl": b"second"} == backend.checkpoints()
+    assert {"/p/a.jsonl": b"second"} == backend.catalog.checkpoints()
 
 
 def test_file_that_becomes_readable_is_no_finding(backend: Backend) -> None:
@@ -130,9 +131,9 @@ def test_file_that_becomes_readable_is_no_finding(backend: Backend) -> None:
     assert "unreadable" not in [finding.kind for finding in backend.findings()]
 
 
-def test_reader_sees_whole_batches_only(embedded: EmbeddedBackend, tmp_path: Path) -> None:
+def test_reader_sees_whole_batches_only(local: LocalBackend, tmp_path: Path) -> None:
     """While a batch is written, one who reads sees nothing of it; then he sees all of it."""
-    told(embedded, transcript("a", record(1, 1, "one")))
+    told(local, transcript("a", record(1, 1, "one")))
     seen: list[list[str]] = []
 
     class Watched(list[Entry]):
@@ -142,10 +143,10 @@ def test_reader_sees_whole_batches_only(embedded: EmbeddedBackend, tmp_path: Pat
             yield from super().__iter__()
             seen.append(contents(reader))
 
-    with closing(EmbeddedBackend(tmp_path / "index")) as reader:
+    with closing(LocalBackend(tmp_path / "index")) as reader:
         before = contents(reader)
         written = batch(transcript("b", record(2, 1, "two", session=B)), transcript("c", record(3, 1, "c", session=C)))
-        embedded.write(Watched(written))
+        local.catalog.write(Watched(written))
         after = contents(reader)
 
     assert seen
@@ -201,14 +202,14 @@ def test_record_of_one_uuid_on_two_lines_has_two_places(backend: Backend) -> Non
 
     assert [("a.jsonl", 2, A), ("a.jsonl", 4, A)] == places(backend, 1)
     assert ["one"] == texts(backend)
-    assert 1 == backend.counts().links
+    assert 1 == backend.catalog.counts().links
 
 
 def test_copy_whose_original_never_comes_is_the_part(backend: Backend) -> None:
     """A record known only from a copy is found there."""
     told(backend, agent("acompact-1", record(1, 1, "one", agent="acompact-1", standing=Standing.COPY), is_copy=True))
 
-    stored = backend.part(f"{uuid(1)}#0")
+    stored = backend.catalog.part(f"{uuid(1)}#0")
 
     assert stored is not None
     assert stored.repeats is None
@@ -227,7 +228,7 @@ def test_record_belongs_to_the_sessions_of_all_its_places(backend: Backend, is_r
 
     assert ["one", "two"] == texts(backend, A)
     assert ["one", "three"] == texts(backend, B)
-    assert {"prompt": 3} == backend.counts().parts
+    assert {"prompt": 3} == backend.catalog.counts().parts
 
 
 @pytest.mark.parametrize("names", ["ab", "ba", "a", "b"])
@@ -250,13 +251,13 @@ def test_texts_under_one_uuid_are_variants(backend: Backend, is_reversed: bool) 
 
     told(backend, *(reversed(changes) if is_reversed else changes))
 
-    found = {stored.part.digest: stored for stored in backend.session_parts(A)}
+    found = {stored.part.digest: stored for stored in session_parts(backend, A)}
     smallest, largest = sorted(found)
     assert {"one", "another"} == {stored.part.text for stored in found.values()}
     assert f"{uuid(1)}#0" == found[smallest].id
     assert f"{uuid(1)}#0.{largest & 0xFFFFFFFF:x}" == found[largest].id
     for stored in found.values():
-        assert stored == backend.part(stored.id)
+        assert stored == backend.catalog.part(stored.id)
 
 
 @pytest.mark.parametrize("is_reversed", [False, True])
@@ -270,7 +271,7 @@ def test_part_is_told_as_the_place_nearest_home_tells_it(backend: Backend, is_re
 
     told(backend, *(reversed(changes) if is_reversed else changes))
 
-    (stored,) = backend.session_parts(A)
+    (stored,) = session_parts(backend, A)
     assert "Bash" == stored.part.tool
 
 
@@ -285,34 +286,34 @@ def test_places_of_one_batch_merge_like_those_of_several(backend: Backend, is_on
     ]
 
     for written in [batch(*changes)] if is_one_batch else [batch(item) for item in changes]:
-        backend.write(written)
-    backend.settle()
+        backend.catalog.write(written)
+    backend.catalog.settle()
 
-    found = {stored.part.digest: stored for stored in backend.session_parts(A) if stored.part.uuid == uuid(1)}
+    found = {stored.part.digest: stored for stored in session_parts(backend, A) if stored.part.uuid == uuid(1)}
     names = {f"{uuid(1)}#0" if key == min(found) else f"{uuid(1)}#0.{key & 0xFFFFFFFF:x}" for key in found}
     assert names == {stored.id for stored in found.values()}
-    assert ({"prompt": 12}, 0) == (backend.counts().parts, backend.counts().repeats)
+    assert ({"prompt": 12}, 0) == (backend.catalog.counts().parts, backend.catalog.counts().repeats)
 
 
 def test_unknown_ids_are_nothing(backend: Backend) -> None:
     """What is not there is left out or None; a name that is no id is not an error."""
     told(backend, transcript("a", record(1, 1, "one")))
 
-    assert backend.part(f"{uuid(9)}#0") is None
-    assert backend.part("no id") is None
-    assert {} == backend.links([uuid(9), "no uuid"])
-    assert [] == backend.children(uuid(9))
-    assert [] == backend.neighbours(uuid(9), 1, 1)
-    assert [] == list(backend.session_parts("nobody"))
-    assert [] == backend.facts("nobody")
+    assert backend.catalog.part(f"{uuid(9)}#0") is None
+    assert backend.catalog.part("no id") is None
+    assert {} == backend.catalog.links([uuid(9), "no uuid"])
+    assert [] == children(backend, uuid(9))
+    assert [] == neighbours(backend, uuid(9), 1, 1)
+    assert [] == list(session_parts(backend, "nobody"))
+    assert [] == backend.catalog.facts("nobody")
 
 
 def test_record_without_a_real_uuid_is_kept_as_it_is(backend: Backend) -> None:
     """Any string serves as a uuid."""
     told(backend, transcript("a", record(1, 1, "one", uuid="so-called#1"), record(2, 2, "two", parent="so-called#1")))
 
-    assert [2] == numbers(backend.children("so-called#1"))
-    stored = backend.part("so-called#1#0")
+    assert [2] == numbers(children(backend, "so-called#1"))
+    stored = backend.catalog.part("so-called#1#0")
     assert stored is not None
     assert "one" == stored.part.text
 
@@ -326,7 +327,7 @@ def test_children_come_in_order_of_their_homes(backend: Backend) -> None:
         transcript("a", record(1, 1, "one", parent=None)),
     )
 
-    assert [2, 3, 5] == numbers(backend.children(uuid(1)))
+    assert [2, 3, 5] == numbers(children(backend, uuid(1)))
     assert uuid(1) == link(backend, 5).parent
 
 
@@ -336,7 +337,7 @@ def test_parent_that_never_comes_is_still_named(backend: Backend) -> None:
 
     found = link(backend, 2)
     assert (uuid(1), uuid(1), uuid(7)) == (found.parent, found.source_call, found.logical_parent)
-    assert [2] == numbers(backend.children(uuid(1)))
+    assert [2] == numbers(children(backend, uuid(1)))
 
 
 def test_neighbours_are_the_lines_around_a_record(backend: Backend) -> None:
@@ -348,9 +349,9 @@ def test_neighbours_are_the_lines_around_a_record(backend: Backend) -> None:
         transcript("b", *(record(number, number, str(number), session=B) for number in (6, 3, 5, 4, 7))),
     )
 
-    assert [4, 5, 6] == numbers(backend.neighbours(uuid(5), 1, 1))
-    assert [3, 4, 5] == numbers(backend.neighbours(uuid(5), 9, 0))
-    assert [5, 6, 7] == numbers(backend.neighbours(uuid(5), 0, 9))
+    assert [4, 5, 6] == numbers(neighbours(backend, uuid(5), 1, 1))
+    assert [3, 4, 5] == numbers(neighbours(backend, uuid(5), 9, 0))
+    assert [5, 6, 7] == numbers(neighbours(backend, uuid(5), 0, 9))
 
 
 def test_records_come_in_the_order_of_their_keys(backend: Backend) -> None:
@@ -360,11 +361,11 @@ def test_records_come_in_the_order_of_their_keys(backend: Backend) -> None:
         transcript("a", record(1, 1, "one"), record(2, 2, "two", "two and a half")),
         transcript("b", record(1, 7, "one", session=B, is_forked=True)),
     )
-    first, second = backend.record(uuid(1)), backend.record(uuid(2))
+    first, second = backend.catalog.record(uuid(1)), backend.catalog.record(uuid(2))
     assert first is not None
     assert second is not None
 
-    found = backend.nodes([second, 10**9, first])
+    found = backend.catalog.nodes([second, 10**9, first])
 
     assert [uuid(2), uuid(1)] == [node.uuid for node in found]
     assert [2, 1] == [node.line for node in found]
@@ -393,9 +394,9 @@ def test_secondary_part_repeats_the_primary_one_of_its_session(backend: Backend,
     for item in reversed(changes) if is_reversed else changes:
         told(backend, item)
 
-    repeats = {stored.id: stored.repeats for stored in backend.session_parts(A)}
+    repeats = {stored.id: stored.repeats for stored in session_parts(backend, A)}
     assert {f"{uuid(1)}#0": None, f"{uuid(2)}#0": None, f"{uuid(3)}#0": f"{uuid(1)}#0"} == repeats
-    assert ({"prompt": 2}, 1) == (backend.counts().parts, backend.counts().repeats)
+    assert ({"prompt": 2}, 1) == (backend.catalog.counts().parts, backend.catalog.counts().repeats)
 
 
 @pytest.mark.parametrize("order", ["ab", "ba"])
@@ -406,12 +407,12 @@ def test_part_repeats_what_a_fork_shares(backend: Backend, order: str, is_settle
     changes = {"a": transcript("a", record(1, 1, "one")), "b": transcript("b", *fork)}
 
     for name in order:
-        backend.write(batch(changes[name]))
+        backend.catalog.write(batch(changes[name]))
         if is_settled_between:
-            backend.settle()
-    backend.settle()
+            backend.catalog.settle()
+    backend.catalog.settle()
 
-    stored = backend.part(f"{uuid(2)}#0")
+    stored = backend.catalog.part(f"{uuid(2)}#0")
     assert stored is not None
     assert f"{uuid(1)}#0" == stored.repeats
 
@@ -420,7 +421,7 @@ def test_same_text_in_another_session_is_no_repeat(backend: Backend) -> None:
     """Sessions that share no record repeat nothing of each other."""
     told(backend, transcript("a", record(1, 1, "one")), transcript("b", queued(2, 1, "one", session=B)))
 
-    assert 0 == backend.counts().repeats
+    assert 0 == backend.catalog.counts().repeats
 
 
 @pytest.mark.parametrize("order", ["ab", "ba"])
@@ -434,18 +435,18 @@ def test_every_text_of_a_record_stands_as_high_as_its_best_place(backend: Backen
 
     told(backend, *(changes[name] for name in order))
 
-    assert {"prompt": 3} == backend.counts().parts
+    assert {"prompt": 3} == backend.catalog.counts().parts
 
 
 def test_part_that_turns_out_to_be_original_is_no_repeat(backend: Backend) -> None:
     """What seemed a repeat among copies is none once the originals come."""
     copies = [record(number, number, "one", agent="acompact-1", standing=Standing.COPY) for number in (1, 2)]
     told(backend, agent("acompact-1", *copies, is_copy=True))
-    before = backend.counts().repeats
+    before = backend.catalog.counts().repeats
 
     told(backend, transcript("a", record(1, 1, "one"), record(2, 2, "one")))
 
-    assert (1, 0) == (before, backend.counts().repeats)
+    assert (1, 0) == (before, backend.catalog.counts().repeats)
 
 
 @pytest.mark.parametrize("is_reversed", [False, True])
@@ -471,7 +472,7 @@ def test_stand_in_goes_when_the_result_comes(backend: Backend) -> None:
 
     assert ["20 %"] == before
     assert ["done"] == texts(backend)
-    assert [1, 2, 3] == numbers(backend.neighbours(uuid(1), 0, 9))
+    assert [1, 2, 3] == numbers(neighbours(backend, uuid(1), 0, 9))
 
 
 def test_replaced_transcript_keeps_its_records(backend: Backend) -> None:
@@ -483,7 +484,7 @@ def test_replaced_transcript_keeps_its_records(backend: Backend) -> None:
     assert [("a.jsonl", -1, A)] == places(backend, 1)
     assert [("a.jsonl", 5, A)] == places(backend, 2)
     assert {"one", "two", "three"} == set(texts(backend))
-    assert 6 == backend.counts().lines
+    assert 6 == backend.catalog.counts().lines
     assert "torn line" not in [finding.kind for finding in backend.findings()]
 
 
@@ -508,7 +509,7 @@ def test_document_is_replaced(backend: Backend) -> None:
     told(backend, document("todo", record(2, 1, "two", kind=Kind.TODO, is_link=False), checkpoint=b"new"))
 
     assert ["two"] == texts(backend)
-    assert {} == backend.links([uuid(1)])
+    assert {} == backend.catalog.links([uuid(1)])
 
 
 def test_what_a_replaced_document_repeated_is_judged_anew(backend: Backend) -> None:
@@ -523,7 +524,7 @@ def test_what_a_replaced_document_repeated_is_judged_anew(backend: Backend) -> N
     told(backend, document("x", session=None, checkpoint=b"new"))
 
     assert ["one"] == texts(backend)
-    assert ({"history": 1}, 1) == (backend.counts().parts, backend.counts().repeats)
+    assert ({"history": 1}, 1) == (backend.catalog.counts().parts, backend.catalog.counts().repeats)
 
 
 def test_document_that_another_file_repeats_word_for_word_moves_there(backend: Backend) -> None:
@@ -543,9 +544,9 @@ def test_file_that_is_gone_is_remembered(backend: Backend) -> None:
     gone = transcript("a", checkpoint=None, is_gone=True)
 
     told(backend, gone)
-    (while_gone,) = backend.sessions(Condition())
+    (while_gone,) = backend.catalog.sessions(Condition())
     told(backend, transcript("a", record(2, 2, "two")))
-    (when_back,) = backend.sessions(Condition())
+    (when_back,) = backend.catalog.sessions(Condition())
 
     assert (True, False) == (while_gone.is_gone, when_back.is_gone)
     assert ["one", "two"] == texts(backend)
@@ -555,8 +556,8 @@ def test_file_never_read_can_be_gone(backend: Backend) -> None:
     """That an unknown file is gone changes nothing."""
     told(backend, transcript("a", checkpoint=None, is_gone=True))
 
-    assert {} == backend.checkpoints()
-    assert 0 == backend.counts().files
+    assert {} == backend.catalog.checkpoints()
+    assert 0 == backend.catalog.counts().files
 
 
 def test_moved_file_is_the_same_file(backend: Backend) -> None:
@@ -566,8 +567,8 @@ def test_moved_file_is_the_same_file(backend: Backend) -> None:
     told(backend, transcript("z", record(2, 2, "two"), moved_from="/p/a.jsonl", checkpoint=b"new"))
 
     assert [("z.jsonl", 1, A)] == places(backend, 1)
-    assert {"/p/z.jsonl": b"new"} == backend.checkpoints()
-    assert (1, 2) == (backend.counts().files, backend.counts().lines)
+    assert {"/p/z.jsonl": b"new"} == backend.catalog.checkpoints()
+    assert (1, 2) == (backend.catalog.counts().files, backend.catalog.counts().lines)
     assert ["one", "two"] == texts(backend)
 
 
@@ -575,9 +576,9 @@ def test_agent_of_the_old_layout_belongs_to_the_session_it_names(backend: Backen
     """Where the path names no session, the records do."""
     told(backend, agent("x", record(1, 1, "one", agent="x"), session=None))
 
-    (session,) = backend.sessions(Condition())
+    (session,) = backend.catalog.sessions(Condition())
     assert (A, 1, False) == (session.id, session.agents, session.is_gone)
-    assert (1, 1) == (backend.counts().agents, backend.counts().sessions)
+    assert (1, 1) == (backend.catalog.counts().agents, backend.catalog.counts().sessions)
 
 
 @pytest.mark.parametrize("is_reversed", [False, True])
@@ -588,8 +589,8 @@ def test_latest_fact_wins(backend: Backend, is_reversed: bool) -> None:
 
     told(backend, *(reversed(changes) if is_reversed else changes))
 
-    assert [("side", 5), ("main", 9)] == [(item.value, item.line) for item in backend.facts(A)]
-    assert "main" == backend.sessions(Condition())[0].branch
+    assert [("side", 5), ("main", 9)] == [(item.value, item.line) for item in backend.catalog.facts(A)]
+    assert "main" == backend.catalog.sessions(Condition())[0].branch
 
 
 @pytest.mark.parametrize("is_reversed", [False, True])
@@ -600,22 +601,22 @@ def test_fact_said_twice_on_one_line_is_the_same_in_any_order(backend: Backend, 
 
     told(backend, *(reversed(changes) if is_reversed else changes))
 
-    assert [uuid(2)] == [item.leaf for item in backend.facts(A)]
+    assert [uuid(2)] == [item.leaf for item in backend.catalog.facts(A)]
 
 
 def test_facts_of_agents_are_their_own(backend: Backend) -> None:
     """The same value of a session and of its agent are two facts."""
     told(backend, transcript("a", facts=[fact("slug", "s"), fact("slug", "s", agent="x")]))
 
-    assert [None, "x"] == [item.agent for item in backend.facts(A)]
+    assert [None, "x"] == [item.agent for item in backend.catalog.facts(A)]
 
 
 def test_facts_are_asked_for_by_name(backend: Backend) -> None:
     """Of a session that was asked thousands of times, nobody wants all of them."""
     told(backend, transcript("a", facts=[fact("slug", "s"), fact("branch", "main"), fact("model", "m")]))
 
-    assert ["branch", "slug"] == [item.name for item in backend.facts(A, ("slug", "branch"))]
-    assert [] == backend.facts(A, ("worktree",))
+    assert ["branch", "slug"] == [item.name for item in backend.catalog.facts(A, ("slug", "branch"))]
+    assert [] == backend.catalog.facts(A, ("worktree",))
 
 
 def test_calls_that_touched_files_are_the_last_of_their_tool(backend: Backend) -> None:
@@ -632,7 +633,7 @@ def test_calls_that_touched_files_are_the_last_of_their_tool(backend: Backend) -
         agent("x", call(6, "/w", "Read", agent="x")),
     )
 
-    found = [(step.uuid, step.path, step.tool) for step in backend.touching(A)]
+    found = [(step.uuid, step.path, step.tool) for step in backend.catalog.touching(A)]
 
     assert [(uuid(2), "/x", "Edit"), (uuid(3), "/x", "Read"), (uuid(4), "/y", "Read")] == found
 
@@ -653,7 +654,7 @@ def test_title_is_the_best_that_is_known(backend: Backend, names: Sequence[str],
 
     told(backend, transcript("a", *said, facts=[fact(name, name) for name in names]))
 
-    assert title == backend.sessions(Condition())[0].title
+    assert title == backend.catalog.sessions(Condition())[0].title
 
 
 def test_summary_in_another_file_is_the_title_of_the_session_it_names(backend: Backend) -> None:
@@ -666,7 +667,7 @@ def test_summary_in_another_file_is_the_title_of_the_session_it_names(backend: B
         ),
     )
 
-    assert "all about A" == backend.named([A])[A].title
+    assert "all about A" == backend.catalog.named([A])[A].title
 
 
 def test_session_counts_what_is_its_own(backend: Backend) -> None:
@@ -678,7 +679,7 @@ def test_session_counts_what_is_its_own(backend: Backend) -> None:
         transcript("b", record(1, 1, "one", session=B, is_forked=True), record(5, 2, "five", session=B)),
     )
 
-    newest, oldest = backend.sessions(Condition())
+    newest, oldest = backend.catalog.sessions(Condition())
     assert (B, 1, 1, 0, 1_000, 5_000) == _numbers_of(newest)
     assert (A, 4, 1, 1, 1_000, 4_000) == _numbers_of(oldest)
 
@@ -704,7 +705,7 @@ def test_counts_tell_what_is_kept(backend: Backend) -> None:
         history,
     )
 
-    counts = backend.counts()
+    counts = backend.catalog.counts()
 
     assert (3, 700) == (counts.files, counts.bytes)
     assert (10, 2, 8) == (counts.lines, counts.torn, counts.records)
@@ -750,13 +751,13 @@ def test_forgotten_session_is_gone(backend: Backend) -> None:
     )
 
     backend.forget([A, "nobody"])
-    backend.settle()
+    backend.catalog.settle()
 
     assert [B] == ids(backend)
-    assert [] == backend.facts(A)
-    assert [uuid(3)] == list(backend.links([uuid(1), uuid(2), uuid(3)]))
+    assert [] == backend.catalog.facts(A)
+    assert [uuid(3)] == list(backend.catalog.links([uuid(1), uuid(2), uuid(3)]))
     assert ([], [], ["three"]) == (texts(backend), texts(backend, A, "x"), texts(backend, B))
-    assert (1, {"prompt": 1}) == (backend.counts().links, backend.counts().parts)
+    assert (1, {"prompt": 1}) == (backend.catalog.counts().links, backend.catalog.counts().parts)
 
 
 def test_forgetting_keeps_what_a_fork_shares(backend: Backend) -> None:
@@ -771,7 +772,7 @@ def test_forgetting_keeps_what_a_fork_shares(backend: Backend) -> None:
 
     assert [("b.jsonl", 4, B)] == places(backend, 1)
     assert ["one"] == texts(backend, B)
-    assert {} == backend.links([uuid(2)])
+    assert {} == backend.catalog.links([uuid(2)])
 
 
 def test_forgetting_takes_a_text_that_only_the_forgotten_session_had(backend: Backend) -> None:
@@ -785,7 +786,7 @@ def test_forgetting_takes_a_text_that_only_the_forgotten_session_had(backend: Ba
     backend.forget([A])
 
     assert ["a preview"] == texts(backend, B)
-    assert backend.part(f"{uuid(1)}#0") is not None
+    assert backend.catalog.part(f"{uuid(1)}#0") is not None
 
 
 def test_forgetting_keeps_records_of_others_in_a_file_that_is_gone(backend: Backend) -> None:
@@ -799,7 +800,7 @@ def test_forgetting_keeps_records_of_others_in_a_file_that_is_gone(backend: Back
     backend.forget([B])
 
     assert ["one"] == texts(backend, A)
-    assert [uuid(1)] == list(backend.links([uuid(1), uuid(2)]))
+    assert [uuid(1)] == list(backend.catalog.links([uuid(1), uuid(2)]))
 
 
 def test_forgetting_ends_repeats_of_what_is_forgotten(backend: Backend) -> None:
@@ -811,9 +812,9 @@ def test_forgetting_ends_repeats_of_what_is_forgotten(backend: Backend) -> None:
     )
 
     backend.forget([B])
-    backend.settle()
+    backend.catalog.settle()
 
-    assert ({"prompt": 1}, 0) == (backend.counts().parts, backend.counts().repeats)
+    assert ({"prompt": 1}, 0) == (backend.catalog.counts().parts, backend.catalog.counts().repeats)
 
 
 def test_forgetting_counts_responses_and_touched_files_anew(backend: Backend) -> None:
@@ -835,7 +836,7 @@ def test_forgetting_counts_responses_and_touched_files_anew(backend: Backend) ->
 
     backend.forget([A])
 
-    assert (1, 1) == (backend.counts().responses, backend.counts().touched)
+    assert (1, 1) == (backend.catalog.counts().responses, backend.catalog.counts().touched)
 
 
 def test_forgotten_session_that_grows_on_is_a_live_session(backend: Backend) -> None:
@@ -845,12 +846,12 @@ def test_forgotten_session_that_grows_on_is_a_live_session(backend: Backend) -> 
 
     told(backend, transcript("a", record(2, 2, "two")))
 
-    (session,) = backend.sessions(Condition())
+    (session,) = backend.catalog.sessions(Condition())
     assert (A, False) == (session.id, session.is_gone)
     assert ["two"] == texts(backend)
 
 
-def test_forgetting_leaves_no_trace_in_the_catalog(embedded: EmbeddedBackend, tmp_path: Path) -> None:
+def test_forgetting_leaves_no_trace_in_the_catalog(local: LocalBackend, tmp_path: Path) -> None:
     """No byte of what only the forgotten session said, knew or touched stays on disk."""
     secret: dict[str, Any] = {
         "touches": [Touch(path="/xylophone/path", action="read")],
@@ -860,27 +861,27 @@ def test_forgetting_leaves_no_trace_in_the_catalog(embedded: EmbeddedBackend, tm
         "call": "xylophone-call",
     }
     told(
-        embedded,
+        local,
         transcript("a", record(1, 1, "xylophone", **secret), facts=[fact("slug", "xylophone-slug")]),
         transcript("b", record(2, 1, "harp", session=B)),
     )
     before = bytes_on_disk(tmp_path / "index")
 
-    embedded.forget([A])
+    local.forget([A])
 
     after = bytes_on_disk(tmp_path / "index")
     assert b"xylophone" in before
     assert [] == sorted({after[at - 8 : at + 24] for at in _where(after, b"xylophone")})
-    assert ["harp"] == texts(embedded, B)
+    assert ["harp"] == texts(local, B)
 
 
-def test_forgetting_leaves_no_text_beside_a_reader(embedded: EmbeddedBackend, tmp_path: Path) -> None:
+def test_forgetting_leaves_no_text_beside_a_reader(local: LocalBackend, tmp_path: Path) -> None:
     """One who reads at the same time does not keep forgotten texts on disk once he is done."""
-    told(embedded, transcript("a", record(1, 1, "xylophone")), transcript("b", record(2, 1, "harp", session=B)))
+    told(local, transcript("a", record(1, 1, "xylophone")), transcript("b", record(2, 1, "harp", session=B)))
 
-    with closing(EmbeddedBackend(tmp_path / "index")) as reader:
+    with closing(LocalBackend(tmp_path / "index")) as reader:
         assert ["xylophone"] == texts(reader, A)
-        embedded.forget([A])
+        local.forget([A])
         assert [] == texts(reader, A)
 
     assert b"xylophone" not in bytes_on_disk(tmp_path / "index")
@@ -890,27 +891,27 @@ def test_records_are_found_by_the_beginning_of_their_uuid(backend: Backend) -> N
     """By any number of digits, in order, and what they say by the whole of it."""
     told(backend, transcript("a", record(1, 1, "one"), record(2, 2, "two")))
 
-    assert [uuid(1), uuid(2)] == backend.beginning(uuid(1)[:3], 5)
-    assert [uuid(1)] == backend.beginning(uuid(1), 5)
-    assert [uuid(1)] == backend.beginning(uuid(1)[:3], 1)
-    assert [] == backend.beginning("", 5)
-    assert ["two"] == [stored.part.text for stored in backend.stored(backend.keys(uuid(2))) if stored]
+    assert [uuid(1), uuid(2)] == backend.catalog.beginning(uuid(1)[:3], 5)
+    assert [uuid(1)] == backend.catalog.beginning(uuid(1), 5)
+    assert [uuid(1)] == backend.catalog.beginning(uuid(1)[:3], 1)
+    assert [] == backend.catalog.beginning("", 5)
+    assert ["two"] == [stored.part.text for stored in backend.catalog.stored(backend.catalog.keys(uuid(2))) if stored]
 
 
 def test_session_in_a_file_of_another_name_is_gone_with_that_file(backend: Backend) -> None:
     """Its records lie in a transcript that is named otherwise; as long as that is there, so is the session."""
     told(backend, transcript("a", record(1, 1, "one", session=B)))
 
-    assert [False] == [session.is_gone for session in backend.named([B]).values()]
+    assert [False] == [session.is_gone for session in backend.catalog.named([B]).values()]
 
 
-def test_forgotten_words_leave_the_keyword_index(embedded: EmbeddedBackend, tmp_path: Path) -> None:
+def test_forgotten_words_leave_the_keyword_index(local: LocalBackend, tmp_path: Path) -> None:
     """The keyword index holds no word of a forgotten session."""
-    told(embedded, transcript("a", record(1, 1, "xylophone")), transcript("b", record(2, 1, "harp", session=B)))
-    embedded.follow()
+    told(local, transcript("a", record(1, 1, "xylophone")), transcript("b", record(2, 1, "harp", session=B)))
+    local.follow()
 
-    embedded.forget([A])
-    embedded.follow()
+    local.forget([A])
+    local.follow()
 
     searcher = Keyword(tmp_path / "index" / "keyword").searcher
     assert [0, 1] == [searcher.doc_freq("text", word) for word in ("xylophone", "harp")]

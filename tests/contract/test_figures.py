@@ -120,7 +120,7 @@ BY = {
 @pytest.mark.parametrize("by", Grouping)
 def test_figures_count_everything_once(filled: Backend, by: Grouping) -> None:
     """A response counts once, with the most that was told of it; days are those of the user's time zone."""
-    assert BY[by] == filled.figures(Condition(), [by])[by]
+    assert BY[by] == filled.catalog.figures(Condition(), [by])[by]
 
 
 CONDITIONS = [
@@ -163,7 +163,7 @@ def test_prompt_without_a_session_counts(backend: Backend) -> None:
 
 def test_groupings_can_be_asked_for_together(filled: Backend) -> None:
     """Each is answered as if it were alone."""
-    assert BY == filled.figures(Condition(), list(Grouping))
+    assert BY == filled.catalog.figures(Condition(), list(Grouping))
 
 
 def test_costs_are_those_of_the_client_else_of_tokens(backend: Backend) -> None:
@@ -183,14 +183,14 @@ def test_costs_are_those_of_the_client_else_of_tokens(backend: Backend) -> None:
     )
     estimate = (1_000 * 5 + 100 * 25 + 10_000 * 0.5 + 2_000 * 6.25 + 1_000 * 10) / 1e6
 
-    found = backend.costs([A, B, C, "nobody"])
-    by_day = backend.figures(Condition(), [Grouping.DAY])[Grouping.DAY]
+    found = backend.catalog.costs([A, B, C, "nobody"])
+    by_day = backend.catalog.figures(Condition(), [Grouping.DAY])[Grouping.DAY]
 
     assert {A: Cost(usd=0.5), B: Cost(usd=0.5, inherited=0.25)} == {one: found[one] for one in (A, B)}
     assert pytest.approx(estimate) == found[C].usd
     assert found[C].is_estimate
     assert {A, B, C} == set(found)
-    assert {C: Cost(usd=0.0, is_estimate=True)} == backend.costs([C], {"claude-opus-4-6": _FREE})
+    assert {C: Cost(usd=0.0, is_estimate=True)} == backend.catalog.costs([C], {"claude-opus-4-6": _FREE})
     assert {"2026-03-01": 0.5, "2026-03-02": pytest.approx(estimate), "": 0.5} == {
         label: figures.cost for label, figures in by_day.items()
     }
@@ -205,4 +205,4 @@ def _state(usd: float, leaf: int, line: int, session: str = A, **fields: Any) ->
 
 
 def _total(backend: Backend, condition: Condition) -> object:
-    return backend.figures(condition, [Grouping.TOTAL])[Grouping.TOTAL]
+    return backend.catalog.figures(condition, [Grouping.TOTAL])[Grouping.TOTAL]

@@ -10,15 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from searchkit.backends.base import Backend, Order
-from searchkit.backends.local import EmbeddedBackend
-from searchkit.backends.local import backend as embedded_backend
-from searchkit.backends.memory import MemoryBackend
+from searchkit.backends.local.backend import LocalBackend
+from searchkit.backends.local.words import store
 from searchkit.query.parse import understand
 from searchkit.query.types import Condition, Filter, Period, Query
 from searchkit.types import Change, Context, Kind, Touch
 from tests.contract.small import A, B, C, agent, batch, document, fact, progress, queued, record, told, transcript
-from tests.contract.test_order import HAPPENINGS, bounded, embedded, histories, orders
+from tests.contract.test_order import HAPPENINGS, bounded, histories, local, orders
 from tests.contract.test_sessions import during, wants
+from tests.reference import ReferenceBackend
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
 MOST = 1_000
@@ -55,9 +55,9 @@ def filled(backend: Backend) -> Backend:
 @pytest.fixture(scope="module")
 def pair(tmp_path_factory: pytest.TempPathFactory) -> Sequence[Backend]:
     """A backend of each kind with the same contents."""
-    kept = EmbeddedBackend(tmp_path_factory.mktemp("finding") / "index", is_writable=True)
+    kept = LocalBackend(tmp_path_factory.mktemp("finding") / "index", is_writable=True)
     filled(kept).follow()
-    return filled(MemoryBackend()), kept
+    return filled(ReferenceBackend()), kept
 
 
 WORDS = [
@@ -104,8 +104,8 @@ def asked(words: str, *conditions: Filter | Period) -> Query:
 
 def found(backend: Backend, query: Query, order: Order = Order.RELEVANCE) -> list[str]:
     """Return the ids of the parts that answer a query."""
-    answer = backend.keyword(query, MOST, order)
-    parts = [stored.id for stored in backend.stored([hit.key for hit in answer.hits]) if stored is not None]
+    answer = backend.words.search(query, MOST, order)
+    parts = [stored.id for stored in backend.catalog.stored([hit.key for hit in answer.hits]) if stored is not None]
     assert answer.total == len(answer.hits) == len(parts)
     return parts
 
@@ -115,7 +115,7 @@ def agree(pair: Sequence[Backend], query: Query) -> None:
     reference, kept = (sorted(found(backend, query)) for backend in pair)
 
     assert reference == kept
-    assert pair[0].keyword(query, MOST).hidden == pair[1].keyword(query, MOST).hidden
+    assert pair[0].words.search(query, MOST).hidden == pair[1].words.search(query, MOST).hidden
 
 
 @pytest.mark.parametrize("words", WORDS)
@@ -169,20 +169,20 @@ def test_same_order_in_time(pair: Sequence[Backend]) -> None:
 @pytest.mark.parametrize("words", ["amber", "zinc", "", "nowhere"])
 def test_same_facets(pair: Sequence[Backend], name: str, words: str) -> None:
     """Matches are counted alike by every value."""
-    reference, kept = (dict(backend.facets(asked(words), name)) for backend in pair)
+    reference, kept = (dict(backend.words.facets(asked(words), name)) for backend in pair)
 
     assert reference == kept
 
 
-def state(backend: EmbeddedBackend) -> list[object]:
+def state(backend: LocalBackend) -> list[object]:
     """Tell all that the keyword index holds: which parts, by which words, and what each is filtered by."""
     told: list[object] = []
     for word in ("", "one", "two", "%"):
         for condition in [None, *REWRITTEN]:
             query = asked(word, *([] if condition is None else [condition]))
             told.append((word, str(condition), sorted(found(backend, query))))
-    told += [sorted(backend.facets(asked(""), name).items()) for name in REWRITTEN_FACETS]
-    return [*told, backend.reach()]
+    told += [sorted(backend.words.facets(asked(""), name).items()) for name in REWRITTEN_FACETS]
+    return [*told, backend.words.reach()]
 
 
 REWRITTEN_FACETS = ("session", "kind", "tool", "agent", "language", "is")
@@ -196,20 +196,20 @@ REWRITTEN: list[Filter | Period] = [
 REWRITTEN += [wants("is", "sidechain"), wants("kind", "todo", "history", "plan"), during((None, 5_000))]
 
 
-def rebuilt(backend: EmbeddedBackend) -> list[object]:
+def rebuilt(backend: LocalBackend) -> list[object]:
     """Tell the same of an index that is made from scratch."""
     backend.drop_derived()
     backend.follow()
     return state(backend)
 
 
-def kept_up(backend: EmbeddedBackend, order: Sequence[list[Change] | None]) -> None:
+def kept_up(backend: LocalBackend, order: Sequence[list[Change] | None]) -> None:
     """Write batches and settle, with a commit of the keyword index after each, and follow at the end."""
     for changes in order:
         if changes is None:
-            backend.settle()
+            backend.catalog.settle()
         else:
-            backend.write(batch(*changes))
+            backend.catalog.write(batch(*changes))
         backend.keep_up()
     backend.follow()
 
@@ -221,8 +221,8 @@ def test_what_was_kept_up_equals_what_is_made_anew(happenings: frozenset[str], d
     """However batches come, and however often the index was committed meanwhile, it ends as one made at once."""
     order = data.draw(orders(data.draw(histories(happenings)), "settling between" in happenings))
 
-    with pytest.MonkeyPatch.context() as patch, embedded() as backend:
-        patch.setattr(embedded_backend, "COMMIT_SECONDS", 0.0)
+    with pytest.MonkeyPatch.context() as patch, local() as backend:
+        patch.setattr(store, "COMMIT_SECONDS", 0.0)
         kept_up(backend, order)
         kept = state(backend)
 
@@ -270,33 +270,33 @@ STORIES: dict[str, list[list[Change] | None]] = {
 
 
 @pytest.mark.parametrize("story", STORIES)
-def test_rewriting_is_followed(embedded: EmbeddedBackend, monkeypatch: pytest.MonkeyPatch, story: str) -> None:
+def test_rewriting_is_followed(local: LocalBackend, monkeypatch: pytest.MonkeyPatch, story: str) -> None:
     """Parts that move, repeat, stand in or go after they were indexed are found as they are now."""
-    monkeypatch.setattr(embedded_backend, "COMMIT_SECONDS", 0.0)
+    monkeypatch.setattr(store, "COMMIT_SECONDS", 0.0)
 
-    kept_up(embedded, STORIES[story])
+    kept_up(local, STORIES[story])
 
-    kept = state(embedded)
-    assert rebuilt(embedded) == kept
-    reference = MemoryBackend()
+    kept = state(local)
+    assert rebuilt(local) == kept
+    reference = ReferenceBackend()
     for changes in STORIES[story]:
-        reference.settle() if changes is None else reference.write(batch(*changes))
+        reference.catalog.settle() if changes is None else reference.catalog.write(batch(*changes))
     for word in ("one", "two", ""):
-        assert sorted(found(reference, asked(word))) == sorted(found(embedded, asked(word)))
+        assert sorted(found(reference, asked(word))) == sorted(found(local, asked(word)))
 
 
-def test_forgotten_is_found_no_more(embedded: EmbeddedBackend) -> None:
+def test_forgotten_is_found_no_more(local: LocalBackend) -> None:
     """After a session is forgotten only what others hold of it is found, by both backends."""
-    reference = filled(MemoryBackend())
-    filled(embedded).follow()
+    reference = filled(ReferenceBackend())
+    filled(local).follow()
 
-    for backend in (reference, embedded):
+    for backend in (reference, local):
         backend.forget([A])
-        backend.settle()
+        backend.catalog.settle()
         backend.follow()
 
     for words in ("amber", "zinc", "delta", ""):
-        agree((reference, embedded), asked(words))
-    assert [] == found(embedded, asked("coral basalt"))[2:]
-    kept = state(embedded)
-    assert rebuilt(embedded) == kept
+        agree((reference, local), asked(words))
+    assert [] == found(local, asked("coral basalt"))[2:]
+    kept = state(local)
+    assert rebuilt(local) == kept

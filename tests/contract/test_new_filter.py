@@ -5,8 +5,7 @@ from collections.abc import Sequence
 import pytest
 
 from searchkit.backends.base import Backend
-from searchkit.backends.local import EmbeddedBackend
-from searchkit.backends.memory import MemoryBackend
+from searchkit.backends.local.backend import LocalBackend
 from searchkit.query import filters
 from searchkit.query.filters import FilterSpec, Level, Value
 from searchkit.query.suggestions import unknown
@@ -15,6 +14,7 @@ from searchkit.types import Context
 from tests.contract.small import A, B, C, fact, ids, record, told, transcript
 from tests.contract.test_finding import asked, found
 from tests.contract.test_sessions import refuses, wants
+from tests.reference import ReferenceBackend
 
 ROWS = (
     FilterSpec(name="price", help="What it cost.", value=Value.NUMBER, level=Level.SESSION, fact="price", many=True),
@@ -29,8 +29,8 @@ def pair(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPat
     for row in ROWS:
         monkeypatch.setitem(filters.BY_NAME, row.name, row)
     monkeypatch.setattr("searchkit.backends.local.words.facets.FACETS", (*filters.FACETS, "agent-app", "version"))
-    kept = EmbeddedBackend(tmp_path_factory.mktemp("row") / "index", is_writable=True)
-    several: list[Backend] = [kept, MemoryBackend()]
+    kept = LocalBackend(tmp_path_factory.mktemp("row") / "index", is_writable=True)
+    several: list[Backend] = [kept, ReferenceBackend()]
     of_a, of_b = Context(version="1.2"), Context(version="2.0")
     for backend in several:
         told(
@@ -68,12 +68,9 @@ def pair(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPat
 def test_row_is_enough(pair: Sequence[Backend], name: str, value: str, expected: list[str]) -> None:
     """Sessions and parts are found and excluded by it, the same in every backend."""
     for backend in pair:
-        parts = {one: backend.stored([hit.key for hit in backend.keyword(asked("amber", one), 9).hits]) for one in (
-            wants(name, value), refuses(name, value)
-        )}  # fmt: skip
-        homes = [
-            sorted(str(stored.link.places[0].session) for stored in several if stored) for several in parts.values()
-        ]
+        answers = [backend.words.search(asked("amber", one(name, value)), 9).hits for one in (wants, refuses)]
+        parts = [backend.catalog.stored([hit.key for hit in hits]) for hits in answers]
+        homes = [sorted(str(stored.link.places[0].session) for stored in several if stored) for several in parts]
 
         assert expected == sorted(ids(backend, wants(name, value)))
         assert [expected, sorted({A, B, C} - set(expected))] == homes
@@ -82,16 +79,16 @@ def test_row_is_enough(pair: Sequence[Backend], name: str, value: str, expected:
 def test_facets_count_it(pair: Sequence[Backend]) -> None:
     """Parts are counted by the session's last value, or by that of their own context."""
     for backend in pair:
-        assert {"codex": 1} == backend.facets(asked("amber"), "agent-app")
-        assert {"1.2": 1, "2.0": 1} == backend.facets(asked("amber"), "version")
+        assert {"codex": 1} == backend.words.facets(asked("amber"), "agent-app")
+        assert {"1.2": 1, "2.0": 1} == backend.words.facets(asked("amber"), "version")
 
 
 def test_values_are_listed(pair: Sequence[Backend]) -> None:
     """What there is of it can be completed; of a number that nothing has, none is suggested."""
     for backend in pair:
-        (missing,) = unknown(Condition(filters=(wants("price", ">9"),)), backend.values)
+        (missing,) = unknown(Condition(filters=(wants("price", ">9"),)), backend.catalog.values)
 
-        assert ["0.5", "1.5"] == sorted(backend.values("price"))
-        assert ["codex"] == backend.values("agent-app")
+        assert ["0.5", "1.5"] == sorted(backend.catalog.values("price"))
+        assert ["codex"] == backend.catalog.values("agent-app")
         assert [] == list(missing.nearest)
         assert [] == found(backend, asked("amber", wants("price", ">9")))

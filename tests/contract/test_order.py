@@ -11,11 +11,11 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from searchkit.backends.base import Backend
-from searchkit.backends.fingerprint import digest
-from searchkit.backends.local import EmbeddedBackend
-from searchkit.backends.memory import MemoryBackend
+from searchkit.backends.local.backend import LocalBackend
 from searchkit.types import Change, Context, Kind, Origin, Record, Standing, Touch, Usage
 from tests.contract.small import A, B, batch, contents, conversations, fact, progress, queued, record, uuid
+from tests.reference import ReferenceBackend
+from tests.reference.fingerprint import digest
 
 EXAMPLES = 10
 TEXTS = ("one", "two")
@@ -102,13 +102,13 @@ def test_any_order_ends_the_same(happenings: frozenset[str], data: st.DataObject
     is_settled = "settling between" in happenings
     one, other = (data.draw(orders(drawn, is_settled)) for _ in range(2))
 
-    with embedded() as first, embedded() as second:
-        reference = told(MemoryBackend(), one)
+    with local() as first, local() as second:
+        reference = told(ReferenceBackend(), one)
         kept = [contents(told(backend, order)) for backend, order in ((first, one), (second, other))]
         digests = {digest(backend) for backend in (reference, first, second)}
         talks = [conversations(backend) for backend in (first, second)]
 
-    assert contents(reference) == contents(told(MemoryBackend(), other))
+    assert contents(reference) == contents(told(ReferenceBackend(), other))
     assert contents(reference) == kept[0]
     assert contents(reference) == kept[1]
     assert 1 == len(digests)
@@ -124,21 +124,21 @@ def test_forgetting_leaves_the_same(data: st.DataObject) -> None:
     order = data.draw(orders(data.draw(histories(happenings)), False))
     forgotten = data.draw(st.sampled_from((A, B)))
 
-    with embedded() as backend:
+    with local() as backend:
         left = []
-        for item in (MemoryBackend(), backend):
+        for item in (ReferenceBackend(), backend):
             told(item, order).forget([forgotten])
-            item.settle()
+            item.catalog.settle()
             left.append(contents(item))
 
     assert left[0] == left[1]
 
 
 @contextmanager
-def embedded() -> Iterator[EmbeddedBackend]:
+def local() -> Iterator[LocalBackend]:
     """Open an empty backend on disk."""
     with TemporaryDirectory() as directory:
-        backend = EmbeddedBackend(Path(directory) / "index", is_writable=True)
+        backend = LocalBackend(Path(directory) / "index", is_writable=True)
         try:
             yield backend
         finally:
@@ -149,9 +149,9 @@ def told(backend: Backend, order: Sequence[list[Change] | None]) -> Backend:
     """Write batches and settle, in order."""
     for changes in order:
         if changes is None:
-            backend.settle()
+            backend.catalog.settle()
         else:
-            backend.write(batch(*changes))
+            backend.catalog.write(batch(*changes))
     return backend
 
 

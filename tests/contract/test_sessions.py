@@ -178,17 +178,17 @@ def test_values_are_those_there_are(filled: Backend, name: str) -> None:
     """What a filter could be given is listed, what most sessions have first; also what belongs to no session."""
     told(filled, document("plan", record(8, 1, "a plan", kind=Kind.PLAN, session=None), session=None))
 
-    assert VALUES[name] == filled.values(name)
+    assert VALUES[name] == filled.catalog.values(name)
 
 
 def test_sessions_are_limited(filled: Backend) -> None:
     """The newest are returned."""
-    assert [[], [B], [B, A]] == [[session.id for session in filled.sessions(_ALL, limit)] for limit in range(3)]
+    assert [[], [B], [B, A]] == [[session.id for session in filled.catalog.sessions(_ALL, limit)] for limit in range(3)]
 
 
 def test_sessions_are_named_by_their_whole_ids(filled: Backend) -> None:
     """Those that are there are returned, as a list would show them; a beginning of an id is none."""
-    listed = {session.id: session for session in filled.sessions(_ALL)}
+    listed = {session.id: session for session in filled.catalog.sessions(_ALL)}
 
-    assert {A: listed[A], C: listed[C]} == filled.named([C, A, "nobody", C, B[:8], ""])
-    assert {} == filled.named([])
+    assert {A: listed[A], C: listed[C]} == filled.catalog.named([C, A, "nobody", C, B[:8], ""])
+    assert {} == filled.catalog.named([])

@@ -11,16 +11,16 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from searchkit.backends.base import Backend
-from searchkit.backends.fingerprint import digest
-from searchkit.backends.memory import MemoryBackend
 from searchkit.sources import jsonl
 from searchkit.sources.apps import APPS
 from searchkit.sources.base import Source
 from searchkit.sources.registry import open_source
 from searchkit.types import Behind
 from tests.contract.small import batch, contents
-from tests.rollout import CodexHome
-from tests.transcript import Home, tool_id
+from tests.reference import ReferenceBackend
+from tests.reference.fingerprint import digest
+from tests.support.rollout import CodexHome
+from tests.support.transcript import Home, tool_id
 
 SESSION = "11111111-1111-4111-8111-111111111111"
 FORK = "22222222-2222-4222-8222-222222222222"
@@ -112,10 +112,10 @@ def test_every_source_is_tried() -> None:
 def test_what_was_read_is_not_new(home: Furnished) -> None:
     """Given the checkpoints of everything, a source has nothing to tell."""
     source = home.source
-    backend = read(source, MemoryBackend())
+    backend = read(source, ReferenceBackend())
 
-    assert [] == list(source.changes(backend.checkpoints()))
-    assert Behind(files=0, bytes=0) == source.behind(backend.checkpoints())
+    assert [] == list(source.changes(backend.catalog.checkpoints()))
+    assert Behind(files=0, bytes=0) == source.behind(backend.catalog.checkpoints())
 
 
 def test_behind_is_what_there_is_to_read(home: Furnished) -> None:
@@ -132,10 +132,10 @@ def test_behind_is_what_there_is_to_read(home: Furnished) -> None:
 def test_pieces_add_up(home: Furnished, monkeypatch: pytest.MonkeyPatch, piece_bytes: int) -> None:
     """However large the pieces are in which files are read, the same is told."""
     source = home.source
-    whole = read(source, MemoryBackend())
+    whole = read(source, ReferenceBackend())
 
     monkeypatch.setattr(jsonl, "PIECE_BYTES", piece_bytes)
-    pieces = read(source, MemoryBackend())
+    pieces = read(source, ReferenceBackend())
 
     assert contents(whole) == contents(pieces)
     assert digest(whole) == digest(pieces)
@@ -145,10 +145,10 @@ def test_reading_goes_on_after_any_change(home: Furnished, monkeypatch: pytest.M
     """Interrupted after any change, reading goes on from there and ends the same."""
     monkeypatch.setattr(jsonl, "PIECE_BYTES", 1_500 if home.app == "claude" else 600)
     source = home.source
-    whole = read(source, MemoryBackend())
+    whole = read(source, ReferenceBackend())
     total = len(list(source.changes({})))
 
-    ends = {digest(read(source, read(source, MemoryBackend(), number))) for number in range(total)}
+    ends = {digest(read(source, read(source, ReferenceBackend(), number))) for number in range(total)}
 
     assert total > 15
     assert {digest(whole)} == ends
@@ -158,14 +158,14 @@ def test_two_changes_at_a_time_end_the_same(home: Furnished, monkeypatch: pytest
     """Interrupted again and again, reading still comes to its end."""
     monkeypatch.setattr(jsonl, "PIECE_BYTES", 1_500)
     source = home.source
-    whole = read(source, MemoryBackend())
+    whole = read(source, ReferenceBackend())
 
-    backend: Backend = MemoryBackend()
+    backend: Backend = ReferenceBackend()
     for _ in range(len(list(source.changes({})))):
         # Two, because a result kept in a file of its own is told of before the transcript that names it.
         read(source, backend, 2)
 
-    assert [] == list(source.changes(backend.checkpoints()))
+    assert [] == list(source.changes(backend.catalog.checkpoints()))
     assert contents(whole) == contents(backend)
 
 
@@ -179,9 +179,9 @@ def test_reading_while_it_is_written_ends_the_same(app: str, cuts: list[float]) 
         path = home.session
         content = path.read_bytes()
         source = home.source
-        whole = read(source, MemoryBackend())
+        whole = read(source, ReferenceBackend())
 
-        backend: Backend = MemoryBackend()
+        backend: Backend = ReferenceBackend()
         path.write_bytes(b"")
         done = 0
         for end in [*sorted(int(cut * len(content)) for cut in cuts), len(content)]:
@@ -196,33 +196,35 @@ def test_reading_while_it_is_written_ends_the_same(app: str, cuts: list[float]) 
 def test_file_that_went_is_told_of(home: Furnished) -> None:
     """A file that is no longer there is told of as gone."""
     source = home.source
-    backend = read(source, MemoryBackend())
+    backend = read(source, ReferenceBackend())
     path = home.fork
 
     path.unlink()
 
-    assert [(str(path), True)] == [(change.file, change.is_gone) for change in source.changes(backend.checkpoints())]
+    assert [(str(path), True)] == [
+        (change.file, change.is_gone) for change in source.changes(backend.catalog.checkpoints())
+    ]
 
 
 def test_file_that_moved_is_told_of(home: Furnished) -> None:
     """A file that was moved is told of as moved, and is not read again."""
     source = home.source
-    backend = read(source, MemoryBackend())
+    backend = read(source, ReferenceBackend())
     path, moved = home.fork, home.moved
     moved.parent.mkdir()
 
     path.rename(moved)
 
-    (change,) = source.changes(backend.checkpoints())
+    (change,) = source.changes(backend.catalog.checkpoints())
     assert (str(moved), str(path), False, 0) == (change.file, change.moved_from, change.is_restart, change.bytes_read)
-    assert [] == list(source.changes(read(source, backend).checkpoints()))
+    assert [] == list(source.changes(read(source, backend).catalog.checkpoints()))
 
 
 def read(source: Source, backend: Backend, limit: int | None = None) -> Backend:
     """Bring a backend up to date, or write as many changes as the limit says."""
-    for change in islice(source.changes(backend.checkpoints()), limit):
-        backend.write(batch(change))
-    backend.settle()
+    for change in islice(source.changes(backend.catalog.checkpoints()), limit):
+        backend.catalog.write(batch(change))
+    backend.catalog.settle()
     return backend
 
 

@@ -11,15 +11,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from searchkit.backends.base import Backend, Reach, Vector
-from searchkit.backends.local import EmbeddedBackend
-from searchkit.backends.memory import MemoryBackend
+from searchkit.backends.local.backend import LocalBackend
 from searchkit.query.types import Filter, Period
 from searchkit.types import Change, Kind, Record, Role, Touch
 from tests.contract.meant import DIMENSION, OTHERS, WORDS, condition, embed, ids, lacking, meaning, near
 from tests.contract.small import A, B, C, agent, batch, document, queued, record, told, transcript, uuid
 from tests.contract.test_finding import FILTERS, MAIN, OTHER, PERIODS, REWRITTEN, STORIES, filled
-from tests.contract.test_order import HAPPENINGS, bounded, embedded, histories, orders
+from tests.contract.test_order import HAPPENINGS, bounded, histories, local, orders
 from tests.contract.test_sessions import wants
+from tests.reference import ReferenceBackend
 
 LONG = " ".join(["long"] * 50)
 VOCABULARY = "amber basalt coral delta zinc ember flint gravel harbor ivory".split()
@@ -54,7 +54,7 @@ def test_those_worth_most_come_first(backend: Backend) -> None:
             spoken(11, "all done", Kind.TEXT),
         ),
     )
-    backend.adopt(WORDS)
+    backend.vectors.adopt(WORDS)
 
     order = lacking(backend)
 
@@ -66,17 +66,17 @@ def test_those_worth_most_come_first(backend: Backend) -> None:
 def test_kinds_that_get_a_vector(backend: Backend, kind: Kind) -> None:
     """What tools print, what the system says, lists and history are found by their words alone."""
     told(backend, transcript("a", record(1, 1, "something", kind=kind)))
-    backend.adopt(WORDS)
+    backend.vectors.adopt(WORDS)
 
     without = {Kind.TOOL_RESULT, Kind.ATTACHMENT, Kind.SYSTEM, Kind.TODO, Kind.HISTORY}
 
-    assert (kind not in without) == bool(backend.lacking(1))
+    assert (kind not in without) == bool(backend.vectors.pending(1))
 
 
 def test_repeats_lack_nothing(backend: Backend) -> None:
     """A part that only repeats another gets no vector."""
     told(backend, transcript("a", record(1, 1, "one"), queued(9, 2, "one", time=900)))
-    backend.adopt(WORDS)
+    backend.vectors.adopt(WORDS)
 
     assert ["one"] == lacking(backend)
 
@@ -89,31 +89,35 @@ def test_what_is_kept_is_no_longer_lacking(backend: Backend) -> None:
     done = embed(backend, at_once=2)
 
     assert before == done
-    assert {} == backend.lacking(10)
-    assert Reach(searchable=done, pending=0) == backend.covered()
+    assert {} == backend.vectors.pending(10)
+    assert Reach(searchable=done, pending=0) == backend.vectors.reach()
 
 
 def test_keeping_twice_equals_keeping_once(backend: Backend) -> None:
     """A vector that comes again, in the same call or later, changes nothing, and neither does one of no part."""
     told(backend, transcript("a", record(1, 1, "one"), record(2, 2, "two")))
-    vectors = [Vector(key=key, values=meaning(one.part.text)) for key, one in embedding(backend).lacking(9).items()]
+    vectors = [
+        Vector(key=key, values=meaning(one.part.text)) for key, one in embedding(backend).vectors.pending(9).items()
+    ]
 
-    backend.keep([*vectors, *vectors[:1]])
-    backend.keep([*vectors, Vector(key=99_999, values=meaning("three"))])
+    backend.vectors.keep([*vectors, *vectors[:1]])
+    backend.vectors.keep([*vectors, Vector(key=99_999, values=meaning("three"))])
 
     assert [uuid(1), uuid(2)] == [one.partition("#")[0] for one in near(backend, "one")]
-    assert [1, 1] == [len(pieces) for pieces in backend.vectors([vector.key for vector in vectors]).values()]
+    assert [1, 1] == [len(pieces) for pieces in backend.vectors.of([vector.key for vector in vectors]).values()]
 
 
 def test_twins_have_the_same_kind_and_text(backend: Backend) -> None:
     """What another part has whose text and kind are the same is offered, piece by piece, and nothing else is."""
     told(backend, transcript("a", record(1, 1, "again")))
-    (first,) = embedding(backend).lacking(9)
-    backend.keep([Vector(key=first, values=meaning("again")), Vector(key=first, piece=1, values=meaning("more"))])
+    (first,) = embedding(backend).vectors.pending(9)
+    backend.vectors.keep(
+        [Vector(key=first, values=meaning("again")), Vector(key=first, piece=1, values=meaning("more"))]
+    )
     told(backend, transcript("b", record(2, 1, "again"), record(3, 2, "other"), spoken(4, "again", Kind.TEXT)))
-    keys = {(one.part.text, one.part.kind): key for key, one in backend.lacking(9).items()}
+    keys = {(one.part.text, one.part.kind): key for key, one in backend.vectors.pending(9).items()}
 
-    twins = backend.twins([*keys.values(), 99_999])
+    twins = backend.vectors.twins([*keys.values(), 99_999])
 
     key = keys["again", Kind.PROMPT]
     assert 3 == len(keys)
@@ -127,44 +131,44 @@ def test_twins_have_the_same_kind_and_text(backend: Backend) -> None:
 def test_best_piece_counts(backend: Backend) -> None:
     """A part is found once, by its nearest piece and with that piece's feature; limits are of parts."""
     told(backend, transcript("a", record(1, 1, "one"), record(2, 2, "two"), record(3, 3, "three")))
-    backend.adopt(WORDS)
-    for key, one in backend.lacking(9).items():
+    backend.vectors.adopt(WORDS)
+    for key, one in backend.vectors.pending(9).items():
         pieces = [f"{one.part.text} {word}" for word in ("", *VOCABULARY)]
-        backend.keep(
+        backend.vectors.keep(
             [Vector(key=key, piece=n, values=meaning(text), feature=1 + n / 8) for n, text in enumerate(pieces)]
         )
 
-    found = backend.nearest(meaning("two amber"), condition(), 2)
+    found = backend.vectors.nearest(meaning("two amber"), condition(), 2)
 
     assert f"{uuid(2)}#0" == ids(backend, found)[0]
     assert 2 == len(found)
     assert pytest.approx(1.0, abs=ROUNDING) == found[0].cosine
     assert 1.125 == found[0].feature
-    assert list(range(11)) == [one.piece for one in backend.vectors([found[0].key])[found[0].key]]
+    assert list(range(11)) == [one.piece for one in backend.vectors.of([found[0].key])[found[0].key]]
 
 
 def test_what_means_nothing_is_near_nothing(backend: Backend) -> None:
     """A part with the zero vector is not found, and not asked for again."""
     told(backend, transcript("a", record(1, 1, "one"), record(2, 2, "…")))
-    backend.adopt(WORDS)
-    backend.keep(
+    backend.vectors.adopt(WORDS)
+    backend.vectors.keep(
         [
             Vector(key=key, values=meaning("" if one.part.text == "…" else "one"))
-            for key, one in backend.lacking(9).items()
+            for key, one in backend.vectors.pending(9).items()
         ]
     )
 
-    assert ([f"{uuid(1)}#0"], {}) == (near(backend, "one"), backend.lacking(9))
+    assert ([f"{uuid(1)}#0"], {}) == (near(backend, "one"), backend.vectors.pending(9))
 
 
 def test_vectors_are_given_back(backend: Backend) -> None:
     """Each part has the unit vector and the feature that were kept; one without is left out."""
     told(backend, transcript("a", record(1, 1, "one"), record(2, 2, "two"), record(3, 3, "x", kind=Kind.TODO)))
-    backend.adopt(WORDS)
-    kept = {key: meaning(one.part.text) for key, one in backend.lacking(9).items()}
-    backend.keep([Vector(key=key, values=values, feature=0.75) for key, values in kept.items()])
+    backend.vectors.adopt(WORDS)
+    kept = {key: meaning(one.part.text) for key, one in backend.vectors.pending(9).items()}
+    backend.vectors.keep([Vector(key=key, values=values, feature=0.75) for key, values in kept.items()])
 
-    given_back = backend.vectors([*kept, *backend.keys(uuid(3))])
+    given_back = backend.vectors.of([*kept, *backend.catalog.keys(uuid(3))])
 
     assert kept.keys() == given_back.keys()
     for key, [vector] in given_back.items():
@@ -175,15 +179,15 @@ def test_vectors_are_given_back(backend: Backend) -> None:
 def test_nothing_is_found_where_nothing_was_embedded(backend: Backend) -> None:
     """Without vectors nothing is near, and all is lacking."""
     filled(backend)
-    backend.adopt(WORDS)
+    backend.vectors.adopt(WORDS)
 
-    assert ([], {}) == (near(backend, "amber"), backend.vectors([1, 2]))
-    assert 0 == backend.covered().searchable
+    assert ([], {}) == (near(backend, "amber"), backend.vectors.of([1, 2]))
+    assert 0 == backend.vectors.reach().searchable
 
 
 def embedding(backend: Backend) -> Backend:
     """Adopt the words."""
-    backend.adopt(WORDS)
+    backend.vectors.adopt(WORDS)
     return backend
 
 
@@ -205,8 +209,8 @@ def crowd(backend: Backend) -> Backend:
             make = spoken if chance.random() < 0.5 else said
             line = 1_000 * (ord(name[0]) - 96) + number
             records.append(make(line, text, kind, **about))
-        backend.write(batch(transcript(name, *records)))
-    backend.settle()
+        backend.catalog.write(batch(transcript(name, *records)))
+    backend.catalog.settle()
     backend.follow()
     embed(backend, at_once=50)
     return backend
@@ -220,8 +224,8 @@ def said(number: int, text: str, kind: Kind, **fields: Any) -> Record:
 @pytest.fixture(scope="module")
 def pair(tmp_path_factory: pytest.TempPathFactory) -> Sequence[Backend]:
     """A backend of each kind with the same contents and vectors."""
-    kept = EmbeddedBackend(tmp_path_factory.mktemp("vectors") / "index", is_writable=True)
-    return crowd(MemoryBackend()), crowd(kept)
+    kept = LocalBackend(tmp_path_factory.mktemp("vectors") / "index", is_writable=True)
+    return crowd(ReferenceBackend()), crowd(kept)
 
 
 @pytest.mark.parametrize("seed", range(200))
@@ -249,11 +253,11 @@ def agree(pair: Sequence[Backend], text: str, *wanted: Filter | Period) -> None:
     """Hold both backends to the same parts with the same cosines, and to the same best ones."""
     told: list[dict[str, object]] = []
     for backend in pair:
-        found = backend.nearest(meaning(text), condition(*wanted), 1_000)
+        found = backend.vectors.nearest(meaning(text), condition(*wanted), 1_000)
         values = [(one.kind, one.time, one.is_agents, pytest.approx(one.cosine, abs=ROUNDING)) for one in found]
         told.append(dict(zip(ids(backend, found), values, strict=True)))
         assert sorted(found, key=lambda one: -one.cosine) == found
-        best = backend.nearest(meaning(text), condition(*wanted), 5)
+        best = backend.vectors.nearest(meaning(text), condition(*wanted), 5)
         assert [pytest.approx(one.cosine, abs=ROUNDING) for one in found[:5]] == [one.cosine for one in best]
 
     assert told[0] == told[1]
@@ -268,9 +272,9 @@ def kept_up(backend: Backend, order: Sequence[list[Change] | None]) -> None:
     """Write batches and settle, and embed after each."""
     for changes in order:
         if changes is None:
-            backend.settle()
+            backend.catalog.settle()
         else:
-            backend.write(batch(*changes))
+            backend.catalog.write(batch(*changes))
         backend.follow()
         embed(backend)
 
@@ -280,9 +284,9 @@ def test_rewriting_is_followed(story: str, backend: Backend) -> None:
     """Parts that move, repeat, stand in or go after they were embedded are found as they are now."""
     kept_up(backend, STORIES[story])
 
-    reference = MemoryBackend()
+    reference = ReferenceBackend()
     for changes in STORIES[story]:
-        reference.settle() if changes is None else reference.write(batch(*changes))
+        reference.catalog.settle() if changes is None else reference.catalog.write(batch(*changes))
     embed(reference)
     assert state(reference) == state(backend)
 
@@ -294,7 +298,7 @@ def test_however_batches_come_vectors_end_the_same(data: st.DataObject) -> None:
     happenings = frozenset(HAPPENINGS)
     order = data.draw(orders(data.draw(histories(happenings)), is_settled=True))
 
-    with embedded() as backend:
+    with local() as backend:
         kept_up(backend, order)
         kept = state(backend)
         backend.drop_derived()
@@ -311,7 +315,7 @@ def test_forgotten_is_near_nothing(backend: Backend) -> None:
 
     backend.forget([B, C])
     left = set(near(backend, "zinc amber"))
-    backend.settle()
+    backend.catalog.settle()
     backend.follow()
 
     assert {f"{uuid(number)}#0" for number in (6, 7, 8)}.isdisjoint(left)
@@ -335,7 +339,7 @@ def test_agents_are_told(backend: Backend) -> None:
     told(backend, agent("x77", record(4, 1, "coral", kind=Kind.TEXT, agent="x77", is_sidechain=True)))
     embed(backend)
 
-    [found] = backend.nearest(meaning("coral"), condition(wants("agent", "x7")), 9)
+    [found] = backend.vectors.nearest(meaning("coral"), condition(wants("agent", "x7")), 9)
 
     assert (True, Kind.TEXT, 4_000) == (found.is_agents, found.kind, found.time)
 
@@ -345,9 +349,11 @@ def test_another_model_begins_anew(backend: Backend) -> None:
     filled(backend)
     done = embed(backend)
 
-    backend.adopt(OTHERS)
-    before = backend.covered()
+    backend.vectors.adopt(OTHERS)
+    before = backend.vectors.reach()
 
     assert Reach(searchable=0, pending=done) == before
     assert done == embed(backend, OTHERS)
-    assert DIMENSION == len(backend.vectors(list(backend.keys(uuid(1))))[backend.keys(uuid(1))[0]][0].values)
+    assert DIMENSION == len(
+        backend.vectors.of(list(backend.catalog.keys(uuid(1))))[backend.catalog.keys(uuid(1))[0]][0].values
+    )

@@ -21,7 +21,7 @@ class FoundThread(msgspec.Struct, frozen=True, kw_only=True):
 def found_thread(engine: Engine, uuid: str) -> FoundThread:
     """Find the thread of a record; of what else has a uuid the manifest tells nothing."""
     thread = engine.thread(uuid)
-    places = engine._open().links([uuid])[uuid].places
+    places = engine._open().catalog.links([uuid])[uuid].places
     return FoundThread(
         uuids=[node.uuid for node in thread.nodes if _is_told(node)],
         caller=thread.above[-1].caller if thread.above else None,

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from tests.transcript import USAGE
+from tests.support.transcript import USAGE
 
 Record = dict[str, Any]
 

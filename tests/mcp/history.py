@@ -5,7 +5,7 @@ from pathlib import Path
 import msgspec
 
 from searchkit import Engine
-from tests.transcript import Home
+from tests.support.transcript import Home
 
 FIXED = "11111111-1111-4111-8111-111111111111"
 LATER = "22222222-2222-4222-8222-222222222222"

@@ -18,7 +18,7 @@ from searchkit.client import connect
 from searchkit.mcp.caller import BECAUSE_NAMED, BECAUSE_OPEN, BECAUSE_OPENED
 from searchkit.sources.claude import caller
 from tests.mcp.history import SHOP
-from tests.transcript import Home, Record, Transcript, tool_id
+from tests.support.transcript import Home, Record, Transcript, tool_id
 
 FORMER = "aaaaaaaa-0000-4000-8000-000000000001"
 CLEARED = "aaaaaaaa-0000-4000-8000-000000000002"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.running import Run
+from tests.support.running import Run
 
 # What a file is: its mode and its bytes; of a directory, its mode.
 Found = dict[str, tuple[int, bytes | None]]

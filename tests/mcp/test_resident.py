@@ -16,7 +16,7 @@ import pytest
 from searchkit import Engine
 from searchkit.client import connect
 from tests.mcp.history import FIXED
-from tests.transcript import Home
+from tests.support.transcript import Home
 
 # More than anything here takes, also where other work slows it down.
 PATIENCE_SECONDS = 60.0

@@ -19,7 +19,7 @@ from searchkit.mcp.tools.registry import TOOLS, call
 from searchkit.mcp.tools.show import ShowAnswer
 from searchkit.text import tokens
 from tests.mcp.history import ERROR, FIXED, LATER, LONG, OTHER, SHOP, History
-from tests.transcript import Home
+from tests.support.transcript import Home
 
 # What a page may take by default.
 PAGE_TOKENS = 1_500

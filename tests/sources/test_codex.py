@@ -12,16 +12,16 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from searchkit import Engine
-from searchkit.backends.memory import MemoryBackend
 from searchkit.conversation.resume import command
 from searchkit.conversation.types import Said
 from searchkit.sources import registry
 from searchkit.sources.codex.messages import classify, result
 from searchkit.types import Grouping, Kind, Role
 from tests.contract.small import batch
-from tests.rollout import CWD, CodexHome
-from tests.running import Run
-from tests.transcript import Home
+from tests.reference import ReferenceBackend
+from tests.support.rollout import CWD, CodexHome
+from tests.support.running import Run
+from tests.support.transcript import Home
 
 SESSION = "0199aaaa-0000-7000-8000-000000000001"
 FORK = "0199bbbb-0000-7000-8000-000000000002"
@@ -397,6 +397,33 @@ def test_rollouts_of_old_versions_are_read(codex: CodexHome, index: Index) -> No
     assert (SESSION, "old") == (session.id, session.branch)
 
 
+def test_call_that_only_an_event_tells_of_is_read(codex: CodexHome, index: Index) -> None:
+    """A call of an MCP server is read from its event where no item tells of it, and once where one does."""
+    rollout = codex.rollout(SESSION)
+    rollout.turn(T1)
+    rollout.prompt("look")
+    told = rollout.call("query", {"sql": "select borax"}, namespace="mcp__ledger__")
+    for call, word in ((told, "feldspar"), ("exec-1", "kaolin")):
+        invocation = {"server": "ledger", "tool": "query", "arguments": {"sql": f"select {word}"}}
+        answer = {"Ok": {"content": [{"type": "text", "text": f"found {word}"}], "isError": word == "kaolin"}}
+        rollout.event("mcp_tool_call_end", call_id=call, invocation=invocation, result=answer)
+    rollout.result(told, "found feldspar")
+    content = [{"type": "input_text", "text": "said an agent, petalite"}, {"type": "encrypted_content"}]
+    rollout.item("agent_message", author="/lead/a", recipient="/lead", content=content)
+
+    with index() as engine:
+        found = engine.search("borax OR feldspar OR kaolin OR petalite", group="none", sort="oldest").results
+
+    parts = [one.best.stored.part for one in found]
+    assert {(Kind.TOOL_CALL, "mcp__ledger__query"), (Kind.TOOL_RESULT, "mcp__ledger__query"), (Kind.SYSTEM, None)} == {
+        (part.kind, part.tool) for part in parts
+    }
+    assert ["found feldspar", "found kaolin", "said an agent, petalite"] == sorted(
+        part.text for part in parts if part.kind is not Kind.TOOL_CALL
+    )
+    assert ["found kaolin"] == [part.text for part in parts if part.is_error]
+
+
 def test_archived_rollout_moves(codex: CodexHome, index: Index) -> None:
     """A rollout that is archived is the same session at another place, and is not read again."""
     written(codex)
@@ -492,12 +519,13 @@ VALUES = st.recursive(
 )
 KEYS = st.sampled_from(
     "id session_id forked_from_id parent_thread_id cwd git source turn_id model role content summary name arguments "
-    "namespace call_id output input action status message info item thread_name new_thread_id text ts".split()
+    "namespace call_id output input action status message info item thread_name new_thread_id text ts invocation "
+    "result".split()
 )
 TYPES = st.sampled_from(
     "session_meta turn_context response_item event_msg compacted world_state message reasoning function_call "
     "function_call_output custom_tool_call custom_tool_call_output local_shell_call web_search_call token_count "
-    "task_started item_completed error collab_agent_spawn_end nonesuch".split()
+    "task_started item_completed agent_message mcp_tool_call_end error collab_agent_spawn_end nonesuch".split()
 )
 PAYLOADS = st.dictionaries(KEYS, VALUES, max_size=6).flatmap(
     lambda fields: TYPES.map(lambda one: {**fields, "type": one}) | st.just(fields)
@@ -517,10 +545,10 @@ def test_hostile_values_never_raise(tmp_path_factory: pytest.TempPathFactory, li
             history.write(json.dumps(line).encode() + b"\n")
 
     changes = list(registry.open_source("codex", [codex.root]).changes({}))
-    backend = MemoryBackend()
+    backend = ReferenceBackend()
     for change in changes:
-        backend.write(batch(change))
-    backend.settle()
+        backend.catalog.write(batch(change))
+    backend.catalog.settle()
 
     assert {"history.jsonl", rollout.path.name} == {Path(change.file).name for change in changes}
 

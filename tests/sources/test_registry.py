@@ -13,7 +13,7 @@ from searchkit import Engine
 from searchkit.errors import UsageError
 from searchkit.sources import apps, registry
 from searchkit.sources.apps import App
-from tests.transcript import Home
+from tests.support.transcript import Home
 
 SESSION = "11111111-1111-4111-8111-111111111111"
 

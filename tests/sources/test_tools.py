@@ -12,8 +12,8 @@ from searchkit.render.messages import call_pieces
 from searchkit.sources import tools
 from searchkit.sources.parts import split
 from searchkit.types import Block, Field, Kind, Record, Role
-from tests.running import Run
-from tests.transcript import Home
+from tests.support.running import Run
+from tests.support.transcript import Home
 
 SESSION = "11111111-1111-4111-8111-111111111111"
 PATH = "/src/prices.py"

@@ -1,6 +1,7 @@
-"""The default backend: a catalog in SQLite beside derived stores, all in one directory."""
+"""The local backend, in one directory: a catalog in SQLite, words in Tantivy and vectors in LanceDB derived from it.
 
-from searchkit.backends.local.backend import EmbeddedBackend
-from searchkit.backends.local.open import open_to_write
+It is found by `searchkit.backends.registry`; nothing outside `searchkit.backends` imports it.
+"""
 
-__all__ = ["EmbeddedBackend", "open_to_write"]
+# The file that makes a directory an index.
+CATALOG = "catalog.db"

@@ -1,374 +1,145 @@
-"""The embedded backend: the catalog, and the keyword index and the vectors that derive from it and follow it."""
+"""The local backend: a catalog in SQLite, its words in Tantivy and its vectors in LanceDB, in one directory."""
 
-import logging
-import shutil
-import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
-from typing import Any
+from urllib.parse import unquote
 
-import msgspec
-
-from searchkit.backends.base import Found, Hit, Order, Reach, Stored
 from searchkit.backends.local import layout
-from searchkit.backends.local.catalog import read
-from searchkit.backends.local.catalog.asking import rows_in
-from searchkit.backends.local.catalog.schema import SIDECHAIN
-from searchkit.backends.local.filters import Narrowing
-from searchkit.backends.local.vectors.store import Meaning
-from searchkit.backends.local.words import checking
-from searchkit.backends.local.words import search as finding
-from searchkit.backends.local.words.facets import facet
-from searchkit.backends.local.words.highlight import marks
-from searchkit.backends.local.words.index import Indexed, Keyword
-from searchkit.backends.local.words.query import Matcher, within
-from searchkit.backends.local.words.spelling import similar
-from searchkit.errors import IndexDamaged, IndexFault, IndexMissing, IndexUnwritable
-from searchkit.query.types import Condition, Query
-from searchkit.text.language import is_in_french
+from searchkit.backends.local.catalog.store import FORGETTING, SqliteCatalog
+from searchkit.backends.local.vectors.store import LanceVectors
+from searchkit.backends.local.words.store import TantivyWords
+from searchkit.errors import IndexBusy, IndexUnwritable, IndexVersion
 from searchkit.types import Finding
 
-log = logging.getLogger(__name__)
-
-# While writing goes on: often enough that a search five seconds into a first run has something to find, and
-# so seldom that the pieces need little merging. Tantivy merges eight of a size into one of the next.
-COMMIT_SECONDS = 3.0
-COMMIT_PARTS = 10_000
-# Texts of hits for a pattern: few enough that the best come first, and many enough to share chunks.
-LOOKED_AT_ONCE = 200
-# Files of the keyword index whose checksums are verified where not all are asked for.
-SAMPLED_FILES = 10
-# While a keyword index takes the place of another, none is there for a moment; a reader looks so often, so long after.
-SWAP_ATTEMPTS = 10
-SWAP_PAUSE_SECONDS = 0.05
-
-_INDEXED = f"""
-SELECT parts.id, parts.kind, parts.role, parts.session, tool, context, agent, is_error, flags & {SIDECHAIN}, time,
-  language, chunk, start, length
-FROM parts JOIN records ON records.id = record WHERE repeats IS NULL AND
-"""
+_SCHEME = "file://"
 
 
-class EmbeddedBackend(Meaning):
-    """A catalog that can be searched."""
+class LocalBackend:
+    """The catalog and the two stores that derive from it; what concerns several of them is done here."""
 
     def __init__(self, directory: Path, is_writable: bool = False) -> None:
-        """Open what is in `directory`."""
-        super().__init__(directory, is_writable)
-        self._keyword_directory = directory / layout.KEYWORD
-        self._keyword: Keyword | None = None
-        # The highest part that was handed to the keyword index, and what of it is not committed yet.
-        self._handed = 0
-        self._uncommitted = 0
-        self._committed_at = time.monotonic()
-        # The query that was asked last: its other candidates are scored next.
-        self._searched: tuple[Query, finding.Search] | None = None
-        if is_writable and self._keyword_directory.exists():
-            self._check_keyword()
-
-    def has_words(self) -> bool:
-        """Say whether words can be searched, or nothing is there that has any."""
-        return self._has_words() or not self._pending(0)
+        """Open what is in `directory`. Writing wants the index's lock, which the caller holds."""
+        self.catalog = SqliteCatalog(directory, is_writable)
+        self.vectors = LanceVectors(self.catalog, directory, is_writable)
+        self.words = TantivyWords(self.catalog, directory, is_writable, self.vectors.pass_on_stale)
 
     def keep_up(self) -> None:
         """Hand what was written to the keyword index, whose own thread takes it in, and commit now and then."""
-        self._hand_over()
-        is_due = time.monotonic() - self._committed_at >= COMMIT_SECONDS or self._uncommitted >= COMMIT_PARTS
-        if self._uncommitted and (is_due or self._is_mending):
-            self._commit()
+        self.words.keep_up()
 
     def follow(self, on_progress: Callable[[int, int], None] = lambda done, left: None, /) -> None:
-        """Bring the derived stores up to date with the catalog; told are parts done and parts left."""
-        keyword = self._open_keyword()
-        keyword.refresh()
-        pending = self.reach().pending
-        if self._uncommitted or pending or self._is_beside:
-            self._follow_words(keyword, pending, on_progress)
-        if self._is_beside:
-            self._put_words_into_place()
-        self._is_mending = False
-        if not self._keeps_left_over:
-            self._follow_vectors()
-
-    def reach(self) -> Reach:
-        """Count the parts that a search for words reaches, and those that it does not reach yet."""
-        if self._has_words():
-            keyword = self._open_keyword()
-            return Reach(searchable=keyword.searcher.num_docs, pending=self._pending(keyword.highest()))
-        return Reach(searchable=0, pending=self._pending(0))
+        """Bring words and vectors up to date with the catalog; told are parts done and parts left."""
+        self.words.follow(on_progress)
+        self.vectors.follow()
 
     def findings(self, is_deep: bool = False) -> Iterator[Finding]:
         """Yield what is wrong in the transcripts, in the catalog, and in what derives from it."""
-        yield from super().findings(is_deep)
-        place = str(self._keyword_directory)
-        from searchkit.backends.local.store_files import wrong_footers
+        yield from self.catalog.findings(is_deep)
+        yield from self.vectors.findings(is_deep)
+        yield from self.words.findings(is_deep)
 
-        for file in wrong_footers(self._keyword_directory, None if is_deep else SAMPLED_FILES):
-            detail = "it is not as it was written: run searchkit index --rebuild"
-            yield Finding(kind="index: words damaged", file=str(file), line=0, detail=detail)
+    def forget(self, sessions: Sequence[str], /) -> None:
+        """Remove sessions and all that only they hold, from the disk too."""
+        self.catalog.forget(sessions)
         try:
-            pending = self.reach().pending
-            surplus = self._surplus()
-        except IndexFault as fault:
-            yield Finding(kind="index: no word search", file=place, line=0, detail=fault.message)
-            return
-        if pending:
-            detail = f"{pending} parts are not in it yet: run searchkit index"
-            yield Finding(kind="index: words missing", file=place, line=0, detail=detail)
-        elif surplus:
-            detail = f"it has {surplus:+} parts, compared with the catalog: run searchkit index --rebuild"
-            yield Finding(kind="index: words differ", file=place, line=0, detail=detail)
+            self.finish_forgetting()
+        except IndexUnwritable as error:
+            raise IndexUnwritable(
+                f"what was forgotten may still be on the disk: {error.message}",
+                "make room or give yourself permission there, then run searchkit index, which goes on where this"
+                " stopped",
+            ) from error
 
-    def drop_derived(self) -> None:
-        """Throw the derived stores away; they are rebuilt from the catalog."""
-        self._drop_words()
-        self._drop_vectors()
+    def finish_forgetting(self) -> None:
+        """Take what was forgotten from the disk, where that is not done."""
+        if self.catalog.setting(FORGETTING):
+            layout.mark_changed(self.catalog.path.parent)
+            self.catalog.wipe()
+            self.vectors.wipe()
+            self.words.wipe()
+            self.catalog.remember(FORGETTING, None)
 
     def begin_rebuild(self) -> bool:
-        """Verify everything; words are indexed beside those that are searched.
-
-        Where the catalog is mended, its parts get other numbers while it is read again, by which words that are
-        searched must be found at once: these follow it instead, unless they are damaged, too.
-        """
-        from searchkit.backends.local.store_files import wrong_footers
-
-        if not super().begin_rebuild():
+        """Verify everything before transcripts are read again; False where SQLite cannot read the catalog through."""
+        if not self.catalog.begin_rebuild():
             return False
-        if not self._is_mending or any(wrong_footers(self._keyword_directory)):
-            self._begin_words_beside()
+        self.vectors.begin_rebuild()
+        self.words.begin_rebuild()
         return True
 
-    def keyword(self, query: Query, limit: int, order: Order = Order.RELEVANCE, /) -> Found:
-        """Return the parts that answer a query; repeats are not among them."""
-        if not self._has_words():
-            return Found(hits=(), total=0)
-        demands = checking.demands(query)
-        if demands is None:
-            with self._open_keyword().reading():
-                return finding.find(self._search(query), limit, order)
-        ends_at = time.monotonic() + checking.LOOKING_SECONDS
-        found = self._matching(query, demands, order, ends_at)
-        hidden = 0
-        if not found.hits and self._search(query).narrowing:
-            everywhere = msgspec.structs.replace(query, condition=Condition())
-            hidden = self._matching(everywhere, demands, order, ends_at).total
-        return msgspec.structs.replace(found, hits=found.hits[:limit], hidden=hidden)
-
-    def scored(self, query: Query, keys: Sequence[int], /) -> list[Hit]:
-        """Score these parts for the words of a query; those that hold none of them are left out."""
-        if not self._has_words():
-            return []
-        last = self._searched
-        with self._open_keyword().reading():
-            search = last[1] if last is not None and last[0] == query else self._search(query)
-            return finding.scored(search, keys)
-
-    def stored(self, keys: Sequence[int], /) -> list[Stored | None]:
-        """Return parts by their keys, in this order; None for one that is gone."""
-        with self._reading():
-            found = read.numbered(self._connection, self._unpacker, keys)
-            return [found.get(key) for key in keys]
-
-    def marks(self, query: Query, text: str, /) -> list[tuple[int, int]]:
-        """Return where in a text something stands that a query asks for, in order."""
-        return marks(query, text)
-
-    def facets(self, query: Query, name: str, /) -> Mapping[str, int]:
-        """Count the parts that answer a query by one of their values."""
-        if not self._has_words():
-            return {}
-        search = self._search(query)
-        if checking.demands(query) is not None:
-            # What the index knows of a pattern is not enough: only what was seen to match is counted.
-            hits = self.keyword(query, checking.MOST_LOOKED_AT).hits
-            search = finding.among(search, [hit.key for hit in hits])
-        with self._reading(), self._open_keyword().reading():
-            return facet(search, self._connection, self._unpacker, name)
-
-    def similar_words(self, word: str, /) -> list[str]:
-        """Return words that are held somewhere and differ little from this one, the likeliest first."""
-        keyword = self._open_keyword()
-        with keyword.reading():
-            return similar(keyword.searcher, word)
+    def drop_derived(self) -> None:
+        """Throw words and vectors away; they are rebuilt from the catalog."""
+        self.words.drop()
+        self.vectors.drop()
 
     def close(self) -> None:
         """Release what is held."""
-        self._release_keyword()
-        super().close()
+        self.words.close()
+        self.catalog.close()
 
-    def _follow_words(self, keyword: Keyword, pending: int, on_progress: Callable[[int, int], None]) -> None:
-        done = 0
-        # Killed while words are rebuilt, it goes on where it was, and what is done can be searched.
-        while handed := self._hand_over():
-            self._commit()
-            done += handed
-            on_progress(done, max(0, pending - done))
-        self._commit(is_last=True)
-        keyword.finish()
 
-    def _wipe(self) -> None:
-        """Leave nothing on the disk of what is no longer in the tables, the words of it neither."""
-        super()._wipe()
-        self._begin_words_beside()
-        self._follow_words(self._open_keyword(), self.reach().pending, lambda done, left: None)
-        self._put_words_into_place()
+class LocalStore:
+    """The directory of an index, by its path or its `file://` URL."""
 
-    def _begin_words_beside(self) -> None:
-        """Index words again, while those that are there are still searched."""
-        self._release_keyword()
-        self._keyword_directory = self._directory / layout.NEW_KEYWORD
-        self._drop_words()
+    format = layout.FORMAT
 
-    def _put_words_into_place(self) -> None:
-        """Let the words that were indexed beside be searched, and remove the others."""
-        self._release_keyword()
-        place, old = self._directory / layout.KEYWORD, self._directory / layout.OLD_KEYWORD
+    def __init__(self, url: str) -> None:
+        """Take where it is; nothing is looked at yet."""
+        self._directory = Path(unquote(url.removeprefix(_SCHEME)) if url.startswith(_SCHEME) else url)
+
+    def exists(self) -> bool:
+        """Say whether there is an index, whatever state it is in."""
+        return layout.has_index(self._directory)
+
+    def check(self) -> None:
+        """Raise unless there is an index of this format, as far as its manifest tells."""
+        layout.check(self._directory)
+
+    def identity(self) -> tuple[int, ...]:
+        """Tell one index from another in the same place."""
+        return layout.identity(self._directory)
+
+    def roots(self) -> tuple[Path, ...]:
+        """Return what the index was made from last, or nothing where that is not known."""
+        return layout.remembered_roots(self._directory)
+
+    def has_vectors(self) -> bool | None:
+        """Say whether there are vectors, by a look at the manifest; None where that is damaged or gone."""
+        if layout.read_manifest(self._directory) is None and self._directory.is_dir():
+            return None
+        return layout.remembered_embedding(self._directory) is not None
+
+    def size(self) -> int:
+        """Return how many bytes the files take."""
+        return layout.size(self._directory)
+
+    def open(self) -> LocalBackend:
+        """Open it to read; one of an older format is brought up to date first."""
         try:
-            shutil.rmtree(old, ignore_errors=True)
-            if place.exists():
-                place.rename(old)
-            self._keyword_directory.rename(place)
-        except OSError as error:
-            raise layout.unwritable(self._directory, error) from error
-        self._keyword_directory = old
-        self._drop_words()
-        self._keyword_directory = place
+            backend = LocalBackend(self._directory)
+        except IndexVersion as fault:
+            if not fault.is_older:
+                raise
+            self._bring_up_to_date()
+            backend = LocalBackend(self._directory)
+        if not backend.words.is_usable():
+            # A migration was interrupted, or somebody removed them; who builds the index makes them itself.
+            with suppress(IndexBusy, IndexUnwritable):
+                self._bring_up_to_date(wait=False)
+        return backend
 
-    @property
-    def _is_beside(self) -> bool:
-        """Whether words are being indexed beside those that are searched."""
-        return self._keyword_directory.name == layout.NEW_KEYWORD
+    def open_to_write(
+        self, wait: bool = True, on_wait: Callable[[str], None] = lambda holder: None, is_rebuild: bool = False, /
+    ) -> AbstractContextManager[LocalBackend]:
+        """Hold the lock and open it to write."""
+        # A search does not wait for what only a writer needs.
+        from searchkit.backends.local.open import open_to_write
 
-    def _surplus(self) -> int:
-        """Count by how many parts the keyword index has more than the catalog; below 0 it has fewer."""
-        if not self._has_words():
-            return 0
-        with self._reading():
-            wanted = self._connection.execute("SELECT count(*) FROM parts WHERE repeats IS NULL").fetchone()[0]
-        return int(self._open_keyword().refresh().num_docs - wanted)
+        return open_to_write(self._directory, wait, on_wait, is_rebuild)
 
-    def _drop_words(self) -> None:
-        self._release_keyword()
-        shutil.rmtree(self._keyword_directory, ignore_errors=True)
-        if self._keyword_directory.exists():
-            # Whoever forgets a session must know that its words are still there.
-            raise IndexUnwritable(
-                f"cannot remove {self._keyword_directory}", "give yourself permission there, then run this again"
-            )
-
-    def _matching(self, query: Query, demands: checking.Demands, order: Order, ends_at: float) -> Found:
-        """Keep the hits whose texts match; the index only knew that they hold pieces of the patterns."""
-        if order is Order.RELEVANCE and demands.is_for_patterns_only:
-            # All score the same, so the newest are looked at.
-            order = Order.NEWEST
-        with self._open_keyword().reading():
-            found = finding.find(self._search(query), checking.MOST_LOOKED_AT, order)
-        rows = "SELECT id, chunk, start, length FROM parts WHERE id IN"
-        keys = [hit.key for hit in found.hits]
-        seen: dict[int, bool] = {}
-        with self._reading():
-            places = {key: place for key, *place in rows_in(self._connection, rows, keys)}
-            for start in range(0, len(keys), LOOKED_AT_ONCE):
-                # In the order in which they lie, so that no chunk is unpacked twice.
-                among = sorted(key for key in keys[start : start + LOOKED_AT_ONCE] if key in places)
-                texts = ((key, self._unpacker.text(*places[key])) for key in among)
-                seen |= checking.looks(demands, texts, ends_at)
-        hits = [hit for hit in found.hits if seen.get(hit.key)]
-        unseen = found.total - len(seen) - (len(keys) - len(places))
-        return msgspec.structs.replace(found, hits=hits, total=len(hits), unseen=unseen)
-
-    def _search(self, query: Query) -> finding.Search:
-        keyword = self._open_keyword()
-        searcher = keyword.refresh()
-        asked = Matcher(searcher, keyword.schema, is_in_french(query.wanted)).ask(query)
-        narrowing = []
-        if query.condition.filters or query.condition.periods:
-            with self._reading():
-                narrow = Narrowing(self._connection, self._unpacker, self._kept().meant)
-                narrowing = within(keyword.schema, narrow.bounds(query.condition))
-        search = finding.Search(searcher, keyword.schema, asked, narrowing)
-        self._searched = query, search
-        return search
-
-    def _has_words(self) -> bool:
-        """Say whether there is a keyword index yet; a first run begins without one."""
-        for attempt in range(SWAP_ATTEMPTS):
-            with suppress(IndexMissing):
-                self._open_keyword()
-                return True
-            beside = (self._directory / name for name in (layout.NEW_KEYWORD, layout.OLD_KEYWORD))
-            if self._is_writable or not any(directory.exists() for directory in beside):
-                break
-            time.sleep(SWAP_PAUSE_SECONDS if attempt else 0)
-        return False
-
-    def _pending(self, highest: int) -> int:
-        new = "SELECT count(*) FROM parts WHERE id > ? AND repeats IS NULL"
-        counts = ((new, (highest,)), ("SELECT count(*) FROM stale",))
-        with self._reading():
-            return sum(int(self._connection.execute(*count).fetchone()[0]) for count in counts)
-
-    def _hand_over(self) -> int:
-        """Give parts that came since last time to the keyword index, as many as a commit takes; return how many."""
-        keyword = self._open_keyword()
-        self._handed = self._handed or keyword.highest()
-        rows = self._connection.execute(
-            f"{_INDEXED} parts.id > ? ORDER BY parts.id LIMIT ?", (self._handed, COMMIT_PARTS)
-        ).fetchall()
-        if rows:
-            keyword.add(self._indexed(rows))
-            self._handed = rows[-1][0]
-            self._uncommitted += len(rows)
-        return len(rows)
-
-    def _commit(self, is_last: bool = False) -> None:
-        """Take out what is no longer so, commit, and only then forget what was stale.
-
-        The catalog is brought to the disk first: Tantivy's commits outlast a power failure, and what
-        they hold must be in a catalog that does, too.
-        """
-        keyword = self._open_keyword()
-        self._sync()
-        # Words that are indexed beside take note of it in the end, so that a kill before does not hide it.
-        is_noted = not self._is_beside or is_last
-        stale = [row[0] for row in self._connection.execute("SELECT part FROM stale")] if is_noted else []
-        if stale:
-            keyword.remove(stale)
-            known = [part for part in stale if part <= self._handed]
-            keyword.add(self._indexed(rows_in(self._connection, f"{_INDEXED} parts.id IN", known)))
-        keyword.commit()
-        if stale:
-            with self._transaction():
-                self._pass_on_stale()
-                self._connection.execute("DELETE FROM stale")
-        self._uncommitted = 0
-        self._committed_at = time.monotonic()
-
-    def _indexed(self, rows: Iterable[tuple[Any, ...]]) -> Iterator[Indexed]:
-        for row in rows:
-            yield Indexed._make((*row[:11], self._unpacker.text(*row[11:])))
-
-    def _release_keyword(self) -> None:
-        if self._keyword is not None:
-            self._keyword.close()
-        self._keyword = None
-        self._searched = None
-        self._handed = self._uncommitted = 0
-
-    def _check_keyword(self) -> None:
-        """Throw the keyword index away if it cannot be read, or holds more than a catalog that lost something."""
-        try:
-            keyword = self._open_keyword()
-            keyword.check()
-            if keyword.highest() <= self._last_part():
-                return
-            log.warning("the keyword index is ahead of the catalog, and is rebuilt from it")
-        except IndexDamaged as damage:
-            log.warning("%s; it is rebuilt from the catalog", damage.message)
-        self._drop_words()
-
-    def _open_keyword(self) -> Keyword:
-        if self._keyword is None:
-            self._keyword = Keyword(self._keyword_directory, self._is_writable)
-        return self._keyword
+    def _bring_up_to_date(self, wait: bool = True) -> None:
+        """Migrate an index of an older format, with the words that are searched."""
+        with self.open_to_write(wait) as backend:
+            backend.catalog.settle()
+            backend.follow()

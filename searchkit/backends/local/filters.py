@@ -5,8 +5,8 @@ from collections.abc import Iterable, Set
 
 import msgspec
 
-from searchkit.backends.local.catalog import choosing
-from searchkit.backends.local.catalog.asking import rows_in
+from searchkit.backends.local.catalog import sessions as choosing
+from searchkit.backends.local.catalog.ids import rows_in
 from searchkit.backends.local.catalog.schema import IS_ERROR, IS_SIDECHAIN, KINDS, NUMBERED
 from searchkit.backends.local.catalog.texts import Unpacker
 from searchkit.query.filters import BY_NAME, Level

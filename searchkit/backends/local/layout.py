@@ -15,14 +15,16 @@ from typing import Any
 
 import orjson
 
+from searchkit.backends import local
 from searchkit.errors import IndexMissing, IndexUnwritable, IndexVersion
 from searchkit.system import files as own
+from searchkit.system import paths
 
 log = logging.getLogger(__name__)
 
 # Raised whenever an older searchkit could not read what this one writes, or the other way round.
 FORMAT = 5
-CATALOG = "catalog.db"
+CATALOG = local.CATALOG
 MANIFEST = "manifest.json"
 NEW_MANIFEST = "manifest.new"
 LOCK = "lock"
@@ -38,8 +40,7 @@ MIGRATING = "migrating"
 SALVAGING = "salvaging"
 # Names what was moved aside by when that was.
 STAMP = "%Y%m%d-%H%M%S-%f"
-# Where the results of the last search were, by their numbers.
-LAST_SEARCH = "last-search.json"
+LAST_SEARCH = paths.LAST_SEARCH
 # What the process that serves an index keeps beside it is no part of it.
 BESIDE = "resident."
 _CHECKSUM = "checksum"
@@ -131,6 +132,19 @@ def remembered_embedding(directory: Path) -> dict[str, Any] | None:
     """Return what the vectors that are searched were made with, or None where there are none."""
     embedding = (read_manifest(directory) or {}).get("embedding")
     return embedding if isinstance(embedding, dict) else None
+
+
+def identity(directory: Path) -> tuple[int, ...]:
+    """Tell one index from another in the same place: rebuilt, set aside, or with the vectors of another model."""
+    found = []
+    for name in (MANIFEST, CATALOG):
+        try:
+            stat = (directory / name).stat()
+        except OSError:
+            continue
+        # The catalog is written all the time; the manifest only when something of this changes.
+        found += [stat.st_ino, stat.st_mtime_ns if name == MANIFEST else 0]
+    return tuple(found)
 
 
 def size(directory: Path) -> int:

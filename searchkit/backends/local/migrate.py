@@ -22,10 +22,9 @@ from searchkit.backends.local import layout
 from searchkit.backends.local.catalog import checksums, schema, store
 from searchkit.backends.local.catalog.dedupe import find_parents
 from searchkit.backends.local.catalog.ids import uuid_key
-from searchkit.backends.local.catalog.packing import compress
 from searchkit.backends.local.catalog.repair import drop_dangling
 from searchkit.backends.local.catalog.schema import KINDS, LANGUAGES, SHARED
-from searchkit.backends.local.catalog.texts import unpack, unpack_unchecked
+from searchkit.backends.local.catalog.texts import compress, unpack, unpack_unchecked
 from searchkit.errors import IndexDamaged
 from searchkit.sources.parts import language_in
 

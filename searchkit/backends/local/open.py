@@ -9,7 +9,7 @@ from datetime import datetime
 from pathlib import Path
 
 from searchkit.backends.local import layout
-from searchkit.backends.local.backend import EmbeddedBackend
+from searchkit.backends.local.backend import LocalBackend
 from searchkit.errors import IndexBusy, IndexDamaged, IndexUnwritable, IndexVersion
 from searchkit.system.files import open_private
 from searchkit.system.locks import try_lock
@@ -95,7 +95,7 @@ def open_to_write(
     wait: bool = True,
     on_wait: Callable[[str], None] = lambda holder: None,
     is_rebuild: bool = False,
-) -> Iterator[EmbeddedBackend]:
+) -> Iterator[LocalBackend]:
     """Hold the lock and yield the backend.
 
     To rebuild keeps what the transcripts no longer have. Of a catalog that cannot be read through, what can be
@@ -113,11 +113,12 @@ def open_to_write(
         backend = _open(directory, is_rebuild)
         try:
             yield backend
+            backend.vectors.finish_rebuild()
         finally:
             backend.close()
 
 
-def _open(directory: Path, is_rebuild: bool) -> EmbeddedBackend:
+def _open(directory: Path, is_rebuild: bool) -> LocalBackend:
     # Only who writes needs it.
     from searchkit.backends.local.migrate import is_salvage_unfinished, salvage
 
@@ -126,7 +127,7 @@ def _open(directory: Path, is_rebuild: bool) -> EmbeddedBackend:
         if is_salvage_unfinished(directory):
             salvage(directory)
         _migrate(directory)
-        backend = EmbeddedBackend(directory, is_writable=True)
+        backend = LocalBackend(directory, is_writable=True)
         if not is_rebuild:
             backend.finish_forgetting()
             return backend
@@ -137,7 +138,7 @@ def _open(directory: Path, is_rebuild: bool) -> EmbeddedBackend:
         if not is_rebuild or fault.is_older:
             raise
         layout.set_aside(directory, datetime.now().strftime(layout.STAMP))
-        return EmbeddedBackend(directory, is_writable=True)
+        return LocalBackend(directory, is_writable=True)
     except IndexDamaged:
         if not is_rebuild:
             raise
@@ -147,7 +148,7 @@ def _open(directory: Path, is_rebuild: bool) -> EmbeddedBackend:
         salvage(directory)
     except OSError as error:
         raise layout.unwritable(directory, error) from error
-    backend = EmbeddedBackend(directory, is_writable=True)
+    backend = LocalBackend(directory, is_writable=True)
     if not backend.begin_rebuild():
         backend.close()
         raise IndexDamaged(

@@ -14,9 +14,7 @@ from searchkit.cli.output import print_json, print_lines, warn, warn_of
 from searchkit.engine import Engine
 from searchkit.query.types import Group
 from searchkit.render import scores
-from searchkit.search.evaluate import HITS, answered, homed
-from searchkit.search.labelled import Labelled, read
-from searchkit.search.score import rows
+from searchkit.search.evaluate import HITS, Labelled, answered, homed, read, rows
 from searchkit.search.types import Answer
 from searchkit.text.format import count
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from searchkit import config
-from searchkit.backends.local import layout
+from searchkit.backends.registry import find_store
 from searchkit.cli.options import common, root_option
 from searchkit.cli.output import print_json, print_lines, say
 from searchkit.client import control
@@ -50,7 +50,7 @@ def serve(
         else:
             say(f"Ended process {process}." if process else "No process serves that index.")
         return 0
-    layout.check(directory)
+    find_store(directory).check()
     running = control.start(directory, roots)
     if port is None and is_opened:
         port = 0

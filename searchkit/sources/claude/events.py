@@ -1,13 +1,12 @@
-"""How records read that are no messages: attachments, system events, progress, queue and state."""
+"""How records read that are no messages: attachments, system events, progress, queue and state; and their version."""
 
 from collections.abc import Callable, Iterator
 
 import msgspec
 
-from searchkit.sources.claude.messages import assistant_blocks, user_blocks
-from searchkit.sources.claude.tags import classify, is_slash_command
+from searchkit.sources.claude.messages import assistant_blocks, classify, is_slash_command, user_blocks
 from searchkit.sources.json_values import MOST_ID, amount, count, mapping, milliseconds, strings, text
-from searchkit.types import Block, CostState, Kind, Role
+from searchkit.types import Block, CostState, Kind, Reading, Role
 
 Fields = dict[str, object]
 
@@ -192,3 +191,17 @@ _READERS: dict[str, Callable[[Fields], Iterator[Block]]] = {
     "worktree-state": _link_blocks,
     "result": _journal_blocks,
 }
+
+
+# The version of this reading, and what it knows of records that an earlier one read otherwise.
+
+# Raised whenever the same bytes make other parts, facts or links.
+READING = Reading(
+    version=3,
+    # Copies of requests were read as messages.
+    silent=REQUESTS,
+    # Copies of prompts were read as prompts.
+    kinds={"last-prompt": Kind.HISTORY},
+    # Messages in records of unknown types were read as a person's.
+    typing=frozenset({"user", "attachment", "queue-operation", "progress", "system"}),
+)

@@ -15,8 +15,15 @@ from searchkit.sources import own_output
 from searchkit.sources.claude import events
 from searchkit.sources.claude.layout import COPY_AGENTS, SUGGESTION_AGENT, is_home_of
 from searchkit.sources.claude.line import Envelope, Message, ProgressHead, open_envelope, progress_head, unpack
-from searchkit.sources.claude.messages import PERSISTED, assistant_blocks, touches, user_blocks
-from searchkit.sources.claude.tags import MACHINE_ORIGINS, classify, fork_directive
+from searchkit.sources.claude.messages import (
+    MACHINE_ORIGINS,
+    PERSISTED,
+    assistant_blocks,
+    classify,
+    fork_directive,
+    touches,
+    user_blocks,
+)
 from searchkit.sources.json_values import count, identity, mapping, milliseconds, synthetic_uuid, text
 from searchkit.sources.jsonl import OVERLONG, decode
 from searchkit.sources.salvage import describe, gaps, whole_objects

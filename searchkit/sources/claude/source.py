@@ -7,6 +7,7 @@ from pathlib import Path
 import msgspec
 
 from searchkit.sources.base import Survey
+from searchkit.sources.claude.events import READING
 from searchkit.sources.claude.layout import (
     GROWING,
     TRANSCRIPTS,
@@ -19,7 +20,6 @@ from searchkit.sources.claude.layout import (
 )
 from searchkit.sources.claude.messages import persisted_path
 from searchkit.sources.claude.reader import Memory, Reader
-from searchkit.sources.claude.readings import READING
 from searchkit.sources.claude.retention_settings import policy
 from searchkit.sources.claude.side_files import BEHIND_LINES, read_document, read_history
 from searchkit.sources.files import open_regular

@@ -230,6 +230,20 @@ def _exit_code(value: Fields) -> int | None:
     return code if type(code) is int else None
 
 
+def mcp_call(invocation: Fields, call: str) -> Fields:
+    """Write what an event tells of a call of an MCP server as the item that it would have been."""
+    name = f"mcp__{text(invocation.get('server')) or ''}__{text(invocation.get('tool')) or ''}"
+    return {"type": "function_call", "name": name, "arguments": invocation.get("arguments"), "call_id": call}
+
+
+def mcp_result(value: object, call: str, tool: str | None) -> Block:
+    """Read the result of such a call: `Ok` with content, or `Err` with a message."""
+    answer = mapping(mapping(value).get("Ok"))
+    said = message_text(answer.get("content")) or strings(mapping(value).get("Err"))
+    is_error = "Err" in mapping(value) or answer.get("isError") is True
+    return Block(number=0, kind=Kind.TOOL_RESULT, role=Role.USER, text=said, tool=tool, call=call, is_error=is_error)
+
+
 def plans(item: Fields) -> Iterator[Block]:
     """Read a plan that was completed."""
     if (text(item.get("type")) or "").lower() == "plan" and (said := text(item.get("text"))):

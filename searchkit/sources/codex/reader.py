@@ -271,6 +271,12 @@ class RolloutReader:
                 self._add(number, "assistant", time, [block])
             else:
                 self.noise["empty_thinking"] += 1
+        elif item_type == "agent_message":
+            # What agents of one session tell each other.
+            said = messages.message_text(item.get("content"))
+            if said.strip():
+                block = Block(number=0, kind=Kind.SYSTEM, role=Role.SYSTEM, text=said)
+                self._add(number, "user", time, [block], standing=Standing.MACHINE)
         elif item_type in _CALLS:
             block, touched = messages.call(item)
             if block.call:
@@ -342,8 +348,20 @@ class RolloutReader:
         elif event_type == "item_completed":
             for block in messages.plans(mapping(event.get("item"))):
                 self._add(number, "assistant", time, [block])
+        elif event_type == "mcp_tool_call_end":
+            self._called_by_program(number, event, time)
         elif event_type == "collab_agent_spawn_end":
             self._fact("call", identity(event.get("call_id")), agent=identity(event.get("new_thread_id")))
+
+    def _called_by_program(self, number: int, event: Fields, time: int | None) -> None:
+        """Read a call of an MCP server that no item tells of: a program made it that the model had written."""
+        call = identity(event.get("call_id"))
+        if call is None or call in self._calls:
+            return
+        block, touched = messages.call(messages.mcp_call(mapping(event.get("invocation")), call))
+        self._add(number, "assistant", time, [block], touched, name=f"call {call}")
+        answer = messages.mcp_result(event.get("result"), call, own_output.answering(block))
+        self._add(number, "user", time, [answer], name=f"result {call}", source_call=self._named(f"call {call}"))
 
     def _usage(self, number: int, info: Fields, time: int | None) -> None:
         """Count the tokens of the response that has ended; those that came from the cache are among its input."""

@@ -4,9 +4,8 @@ import sqlite3
 from typing import Any
 
 from searchkit.backends.duplicates import Candidate, judge
-from searchkit.backends.local.catalog.asking import rows_in
 from searchkit.backends.local.catalog.delete import erase_parts
-from searchkit.backends.local.catalog.ids import part_id
+from searchkit.backends.local.catalog.ids import part_id, rows_in
 from searchkit.backends.local.catalog.schema import KINDS
 from searchkit.types import ANSWERED, Kind, Standing
 

@@ -3,12 +3,10 @@
 import sqlite3
 from collections.abc import Iterable, Sequence
 
-from searchkit.backends.local.catalog.asking import rows_in
-from searchkit.backends.local.catalog.homes import choose_home
-from searchkit.backends.local.catalog.names import keep_last_number, last_number
-from searchkit.backends.local.catalog.packing import Packer
+from searchkit.backends.local.catalog.ids import keep_last_number, last_number, rows_in
+from searchkit.backends.local.catalog.merge import choose_home
 from searchkit.backends.local.catalog.schema import LINK, SHARED
-from searchkit.backends.local.catalog.texts import Unpacker
+from searchkit.backends.local.catalog.texts import Packer, Unpacker
 
 _FORGET_TELLINGS = """
 DELETE FROM tellings WHERE part IN (SELECT id FROM parts WHERE record = ?1) AND NOT EXISTS

@@ -1,9 +1,6 @@
-"""Which parts of a long conversation are read: what is special, and around it up to where gaps begin and end.
+"""Which parts of a long conversation are read: what is special, its surroundings, and the end."""
 
-A gap lies between two records that no link, response or call leads past, so that all of it descends from the first
-and leads to the last. There the conversation has one way, whatever is in it.
-"""
-
+import json
 import sqlite3
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -14,11 +11,14 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from searchkit.backends.base import Extent, Gap, Node, Sketch
+from searchkit.backends.base import FAR_LINES, Extent, Gap, Node, Sketch
 from searchkit.backends.local.catalog import threads
-from searchkit.backends.local.catalog.asking import rows_in
-from searchkit.backends.local.catalog.fragments import (
+from searchkit.backends.local.catalog.ids import rows_in, uuid_text
+from searchkit.backends.local.catalog.schema import BOUNDARY, CALLED_BY_PARENT, IS_TYPED, KINDS, LINK, SIDECHAIN
+from searchkit.backends.local.catalog.threads import (
+    ASSISTANT,
     IN_LINES,
+    IS_ELSEWHERE,
     IS_TYPED_PART,
     PROGRESS,
     Values,
@@ -26,9 +26,158 @@ from searchkit.backends.local.catalog.fragments import (
     is_turning,
     is_typed,
 )
-from searchkit.backends.local.catalog.ids import uuid_text
-from searchkit.backends.local.catalog.schema import IS_TYPED, LINK, SIDECHAIN
-from searchkit.backends.local.catalog.special import NEAR_LINES, special_lines
+from searchkit.types import Kind
+
+# Which records decide about the ways of a long conversation.
+#
+# Most of a conversation is a chain: each record hangs off one a few lines before it, and nothing else leads on from
+# there. Where that is not so, a record is special: it begins something, follows a compaction, leads on in two ways,
+# hangs off a line that is far away, or another session goes on from it. SQLite looks for these at 1 µs a record.
+
+# Of 101,000 links of real transcripts, 145 lead further back than so many lines.
+NEAR_LINES = 16
+# Where so large a share of the records is special, there is nothing to be gained.
+MOST_SPECIAL_SHARE = 0.2
+
+
+def _is_leading(record: str) -> str:
+    """Say that a record, or one below it, makes a way of its own."""
+    return f"""({is_turning(record)} OR EXISTS (
+      WITH RECURSIVE below (id) AS (
+        SELECT id FROM records WHERE parent = {record}.id
+        UNION SELECT records.id FROM below JOIN records ON records.parent = below.id)
+      SELECT 1 FROM below JOIN records AS one ON one.id = below.id WHERE {is_own("one")} AND {is_turning("one")}))
+    """
+
+
+# Records that do not just follow the one before, with the lines of what they follow and of what else follows that. Of
+# several that follow one record, only one can have the next number, so that those are looked at that have not.
+_SPECIAL = f"""
+SELECT one.line, above.line,
+  (SELECT other.line FROM records AS other WHERE other.id = one.parent + 1 AND other.parent = one.parent),
+  (SELECT logical.line FROM records AS logical WHERE logical.uuid = one.logical_parent AND {is_own("logical")}),
+  one.file != :file OR one.line < 0 OR one.flags & {SIDECHAIN} != :sidechain
+FROM records AS one LEFT JOIN records AS above ON above.id = one.parent AND {is_own("above")}
+WHERE one.session = :session AND one.agent IS :agent AND one.flags & {LINK} AND (
+  one.file != :file OR one.line < 0 OR one.flags & {SIDECHAIN} != :sidechain OR one.flags & {BOUNDARY}
+  OR above.id IS NULL OR above.line NOT BETWEEN one.line - {NEAR_LINES} AND one.line - 1
+  OR (one.parent != one.id - 1
+    AND (SELECT count(*) FROM (SELECT 1 FROM records AS other WHERE other.parent = one.parent LIMIT 2)) > 1
+    AND {_is_leading("one")}
+    AND (SELECT count(*) FROM records AS other
+         WHERE other.parent = one.parent AND {is_own("other")} AND {_is_leading("other")}) > 1))
+"""
+# A response that begins in several places belongs together: other records came between, or a file holds a conversation
+# twice, with other ids.
+_TORN = f"""
+SELECT one.response FROM records AS one JOIN records AS above ON above.id = one.parent
+WHERE one.session = :session AND {is_own("one")} AND one.response IS NOT NULL AND above.response IS NOT one.response
+GROUP BY one.response HAVING max(one.line) - min(one.line) > {NEAR_LINES}
+"""
+_OF_RESPONSES = f"""
+SELECT one.line FROM records AS one
+WHERE one.session = :session AND {is_own("one")} AND one.response IN (SELECT value FROM json_each(:responses))
+"""
+# A result belongs to its call, wherever it hangs.
+_FAR_RESULTS = f"""
+SELECT one.line, maker.line FROM records AS one
+  JOIN parts AS result ON result.record = one.id AND result.kind = {KINDS.index(Kind.TOOL_RESULT)}
+  JOIN parts AS made ON made.call = result.call AND made.kind = {KINDS.index(Kind.TOOL_CALL)}
+  JOIN records AS maker ON maker.id = made.record
+WHERE one.session = :session AND {is_own("one")} AND one.type IS NOT {ASSISTANT} AND NOT one.flags & {CALLED_BY_PARENT}
+  AND {is_own("maker")}
+  AND maker.file = :file AND abs(maker.line - one.line) > {NEAR_LINES}
+"""
+_GOES_ON_ELSEWHERE = f"""
+SELECT DISTINCT above.line FROM records AS one JOIN records AS above ON above.id = one.parent
+WHERE one.parent BETWEEN (SELECT min(id) FROM records WHERE session = :session)
+    AND (SELECT max(id) FROM records WHERE session = :session)
+  AND +one.session NOT IN (0, :session) AND {is_own("above")}
+"""
+
+
+def special_lines(connection: sqlite3.Connection, whose: Values) -> list[int] | None:
+    """Return the lines of special records, in order."""
+    if connection.execute(IS_ELSEWHERE, whose).fetchone()[0]:
+        return None
+    every, first, last = connection.execute(
+        "SELECT count(*), min(line), max(line) FROM records WHERE file = :file", whose
+    ).fetchone()
+    special = {first, last}
+    for *lines, is_strange in connection.execute(_SPECIAL, whose):
+        special.update(line for line in lines if line is not None)
+        if is_strange or len(special) > every * MOST_SPECIAL_SHARE:
+            return None
+    if torn := [row[0] for row in connection.execute(_TORN, whose)]:
+        several = {**whose, "responses": json.dumps(torn)}
+        special.update(row[0] for row in connection.execute(_OF_RESPONSES, several))
+    special.update(line for row in connection.execute(_FAR_RESULTS, whose) for line in row)
+    special.update(row[0] for row in connection.execute(_GOES_ON_ELSEWHERE, whose))
+    return sorted(special) if len(special) <= every * MOST_SPECIAL_SHARE else None
+
+
+# The end of a session: the records around the one with which it would go on, looked up from the last line.
+
+# Lines before a turn that are read, too.
+MARGIN_LINES = 16
+_NO_AGENT = f"NOT one.flags & {SIDECHAIN}"
+_FILE = f"SELECT file FROM records WHERE session = ? AND agent IS NULL AND flags & {LINK} ORDER BY id DESC LIMIT 1"
+_IS_IN_ANOTHER_FILE = f"""
+SELECT EXISTS (SELECT 1 FROM records WHERE session = :session AND file != :file AND agent IS NULL AND flags & {LINK})
+  OR EXISTS (SELECT 1 FROM records WHERE file = :file AND line < 0)
+"""
+_LAST = f"""
+SELECT one.line FROM records AS one WHERE one.file = :file AND {is_own("one")} AND {_NO_AGENT} AND {is_turning("one")}
+ORDER BY one.line DESC LIMIT 1
+"""
+# Of several lines that name a record, the last of its kind counts, and a summary more than a last prompt.
+_NAMED = f"""
+SELECT one.line, one.uuid, facts.line
+FROM facts JOIN names ON names.id = facts.name CROSS JOIN records AS one ON one.uuid = leaf
+WHERE facts.session = :session AND facts.agent = 0 AND names.name IN ('last-prompt', 'summary')
+  AND facts.line > :last AND {is_own("one")} AND one.file = :file AND {_NO_AGENT}
+  AND NOT EXISTS (
+    SELECT 1 FROM facts AS other JOIN names AS kind ON kind.id = other.name
+    WHERE other.leaf = facts.leaf AND other.session = :session AND other.agent = 0
+      AND kind.name IN ('last-prompt', 'summary') AND (kind.name, other.line) > (names.name, facts.line))
+ORDER BY facts.line DESC LIMIT 1
+"""
+_TURN_BEGINS = f"SELECT max(one.line) FROM records AS one WHERE {IN_LINES} AND {is_typed('one')}"
+_TURN_ENDS = f"SELECT min(one.line) FROM records AS one WHERE {IN_LINES} AND {is_typed('one')}"
+
+
+def tail(connection: sqlite3.Connection, session: int) -> Sketch | None:
+    """Return the turn that a session ends with; None where that cannot be told without all of it.
+
+    That is where it lies in several files, or was in a file that was replaced. Of a long turn, only
+    what is near to the last record is read.
+    """
+    found = connection.execute(_FILE, (session,)).fetchone()
+    if found is None:
+        return None
+    whose = {"file": found[0], "session": session, "agent": None}
+    is_elsewhere = any(connection.execute(one, whose).fetchone()[0] for one in (IS_ELSEWHERE, _IS_IN_ANOTHER_FILE))
+    last = None if is_elsewhere else connection.execute(_LAST, whose).fetchone()
+    if last is None:
+        return None
+    named = connection.execute(_NAMED, {**whose, "last": last[0]}).fetchone()
+    line = named[0] if named else last[0]
+    around = {**whose, "after": line - FAR_LINES, "before": line + 1}
+    begin = connection.execute(_TURN_BEGINS, around).fetchone()[0]
+    end = connection.execute(_TURN_ENDS, {**whose, "after": line, "before": line + FAR_LINES}).fetchone()[0]
+    # Lines may be swapped.
+    first, beyond = (begin or line - FAR_LINES) - MARGIN_LINES, end or line + FAR_LINES
+    return Sketch(
+        nodes=threads.on_lines(connection, whose, max(0, first), beyond - 1),
+        gaps={},
+        leaves={uuid_text(named[1]): named[2]} if named else {},
+    )
+
+
+# Which parts of a long conversation are read: what is special, and around it up to where gaps begin and end.
+#
+# A gap lies between two records that no link, response or call leads past, so that all of it descends from the first
+# and leads to the last. There the conversation has one way, whatever is in it.
 
 # Below this, reading everything takes no longer than looking for what matters.
 FEW_RECORDS = 1_000

@@ -7,9 +7,8 @@ from typing import Any
 import orjson
 
 from searchkit.backends.base import Stored
-from searchkit.backends.local.catalog.asking import rows_in
-from searchkit.backends.local.catalog.homes import BEST
-from searchkit.backends.local.catalog.ids import Key, optional_text, part_id, response_text, uuid_text
+from searchkit.backends.local.catalog.ids import Key, optional_text, part_id, response_text, rows_in, uuid_text
+from searchkit.backends.local.catalog.merge import BEST
 from searchkit.backends.local.catalog.schema import (
     BOUNDARY,
     CALLED_BY_PARENT,
@@ -71,32 +70,6 @@ def ordered_links(connection: sqlite3.Connection, numbers: Sequence[int]) -> lis
     return [found[number] for number in numbers]
 
 
-def children(connection: sqlite3.Connection, uuid: Key) -> list[Link]:
-    """Return the records whose parent this is, in order of their homes."""
-    rows = connection.execute(
-        "SELECT id FROM records WHERE parent = (SELECT id FROM records WHERE uuid = ?1)"
-        " UNION SELECT id FROM records WHERE missing_parent = ?1",
-        (uuid,),
-    )
-    found = links(connection, "id", [row[0] for row in rows])
-    return sorted(found, key=lambda link: (link.places[0].file, abs(link.places[0].line)))
-
-
-def neighbours(connection: sqlite3.Connection, uuid: Key, before: int, after: int) -> list[Link]:
-    """Return the records on the lines around one, that one included, in line order."""
-    home = connection.execute("SELECT file, line FROM records WHERE uuid = ?", (uuid,)).fetchone()
-    if home is None:
-        return []
-    earlier = connection.execute(
-        "SELECT id FROM records WHERE file = ? AND line < ? ORDER BY line DESC LIMIT ?", (*home, before)
-    ).fetchall()
-    later = connection.execute(
-        "SELECT id FROM records WHERE file = ? AND line >= ? ORDER BY line LIMIT ?", (*home, after + 1)
-    ).fetchall()
-    order = [row[0] for row in (*reversed(earlier), *later)]
-    return sorted(links(connection, "id", order), key=lambda link: link.places[0].line)
-
-
 def parts(
     connection: sqlite3.Connection, unpacker: Unpacker, condition: str, values: Sequence[object]
 ) -> Iterator[Stored]:
@@ -139,18 +112,6 @@ def opening(connection: sqlite3.Connection, session: str) -> list[str]:
         LIMIT 1
     """
     return [uuid_text(uuid) for (uuid,) in connection.execute(statement, (session,))]
-
-
-def session_parts(
-    connection: sqlite3.Connection, unpacker: Unpacker, session: int, agent: int | None
-) -> Iterator[Stored]:
-    """Yield the parts of a session in the order of its file, each once."""
-    seen: set[int] = set()
-    statement = f"SELECT id FROM ({IN_SESSION}) ORDER BY is_copy, is_foreign, path, line"
-    for (record,) in connection.execute(statement, (session, agent)).fetchall():
-        if record not in seen:
-            seen.add(record)
-            yield from parts(connection, unpacker, "records.id = ?", (record,))
 
 
 def whose(connection: sqlite3.Connection, session: str, agent: str | None) -> tuple[int, int | None] | None:

@@ -1,8 +1,4 @@
-"""Finds what is damaged in the catalog, and puts right what a reading of all transcripts does not.
-
-Reading everything again replaces, file by file, whatever the transcripts still have. What only the catalog
-has cannot be read again: its texts are kept as far as they can be read, and named in `losses`.
-"""
+"""Finds what is damaged in the catalog and corrects it, and applies what a newer reader knows."""
 
 import random
 import sqlite3
@@ -13,12 +9,17 @@ import zstandard
 
 from searchkit.backends.local.catalog import schema
 from searchkit.backends.local.catalog.checksums import broken, reseal, span
-from searchkit.backends.local.catalog.delete import erase_file, erase_orphans
-from searchkit.backends.local.catalog.packing import compress
+from searchkit.backends.local.catalog.delete import erase_file, erase_orphans, erase_parts
+from searchkit.backends.local.catalog.ids import rows_in
 from searchkit.backends.local.catalog.schema import KINDS, LANGUAGES, ROLES
-from searchkit.backends.local.catalog.texts import unpack, unpack_unchecked
-from searchkit.sources.parts import digest
-from searchkit.types import Kind, Role, Standing
+from searchkit.backends.local.catalog.texts import Unpacker, compress, unpack, unpack_unchecked
+from searchkit.sources.parts import digest, language_in
+from searchkit.types import Kind, Reading, Role, Standing
+
+# Finds what is damaged in the catalog, and puts right what a reading of all transcripts does not.
+#
+# Reading everything again replaces, file by file, whatever the transcripts still have. What only the catalog
+# has cannot be read again: its texts are kept as far as they can be read, and named in `losses`.
 
 _IN_CHUNK = "SELECT id, kind, digest, start, length FROM parts WHERE chunk = ? AND id BETWEEN ? AND ?"
 # Sessions that nothing is in: their name was another before it was damaged.
@@ -227,3 +228,53 @@ def _is_about_gone(connection: sqlite3.Connection, table: str, bounds: tuple[str
               JOIN files ON files.id = records.file WHERE part BETWEEN ? AND ? AND is_gone)"""
         return bool(connection.execute(statement, (first, last)).fetchone()[0])
     return table != "losses" and bool(connection.execute(has_gone).fetchone()[0])
+
+
+# Applies to what the catalog holds what a newer version of a source knows of it, without the transcripts.
+
+_OF_TYPES = "record IN (SELECT id FROM records WHERE type IN (SELECT id FROM names WHERE name IN ({marks})))"
+
+_TYPED = f"{KINDS.index(Kind.PROMPT)}, {KINDS.index(Kind.COMMAND)}"
+
+
+def revise(connection: sqlite3.Connection, reading: Reading) -> None:
+    """Take out parts of records that make none any more, and correct the kinds of others."""
+    silent = sorted(reading.silent)
+    of_types = _OF_TYPES.format(marks=_marks(silent))
+    erase_parts(connection, [row[0] for row in connection.execute(f"SELECT id FROM parts WHERE {of_types}", silent)])
+    for record_type, kind in reading.kinds.items():
+        of_type = f"{_OF_TYPES.format(marks='?')} AND kind != ?"
+        parameters = [record_type, KINDS.index(kind)]
+        parts = [row[0] for row in connection.execute(f"SELECT id FROM parts WHERE {of_type}", parameters)]
+        _correct(connection, parts, kind)
+    if not reading.typing:
+        return
+    typing = sorted(reading.typing)
+    not_typed = f"kind IN ({_TYPED}) AND NOT {_OF_TYPES.format(marks=_marks(typing))}"
+    parts = [row[0] for row in connection.execute(f"SELECT id FROM parts WHERE {not_typed}", typing)]
+    _correct(connection, parts, Kind.SYSTEM, Role.SYSTEM)
+
+
+def _correct(connection: sqlite3.Connection, parts: list[int], kind: Kind, role: Role | None = None) -> None:
+    numbers = KINDS.index(kind), None if role is None else ROLES.index(role)
+    unpacker = Unpacker(connection)
+    for part, *place in list(rows_in(connection, "SELECT id, chunk, start, length FROM parts WHERE id IN", parts)):
+        # Both depend on the kind.
+        text = unpacker.text(*place)
+        connection.execute(
+            "UPDATE parts SET digest = ?, language = ? WHERE id = ?",
+            (digest(kind, text), LANGUAGES.index(language_in(kind, text)), part),
+        )
+    for table, key in (("parts", "id"), ("tellings", "part")):
+        connection.executemany(
+            f"UPDATE {table} SET kind = ?, role = ifnull(?, role) WHERE {key} = ?",
+            [(*numbers, part) for part in parts],
+        )
+    connection.executemany(
+        "UPDATE sessions SET is_settled = 0 WHERE id = (SELECT session FROM parts WHERE id = ?)",
+        [(part,) for part in parts],
+    )
+
+
+def _marks(values: list[str]) -> str:
+    return ", ".join("?" * len(values))

@@ -13,7 +13,6 @@ import msgspec
 
 from searchkit.backends.base import Batch, Entry
 from searchkit.backends.local.catalog.ids import Key, response_key, uuid_key
-from searchkit.backends.local.catalog.packing import Gatherer
 from searchkit.backends.local.catalog.schema import (
     BOUNDARY,
     CALLED_BY_PARENT,
@@ -24,6 +23,7 @@ from searchkit.backends.local.catalog.schema import (
     ROLES,
     SIDECHAIN,
 )
+from searchkit.backends.local.catalog.texts import Gatherer
 from searchkit.types import Context, Part, Record, Standing, Usage
 
 # Files whose records say when they were written; of other documents only the file system knows.

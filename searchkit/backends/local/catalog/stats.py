@@ -1,23 +1,77 @@
-"""Figures about what was asked, answered and done, counted in SQL by session, day, model, tool and file."""
+"""Figures and counts: what was asked, answered, done and spent, by session, day, model, tool and file."""
 
 import sqlite3
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
+import orjson
+
 from searchkit.backends.costs import Key, Spent, decode, priced, spent
 from searchkit.backends.costs import costs as add_up
 from searchkit.backends.costs import counted as of_shares
-from searchkit.backends.local.catalog import choosing
+from searchkit.backends.local.catalog import sessions
 from searchkit.backends.local.catalog import sessions as telling
-from searchkit.backends.local.catalog.asking import rows_in
-from searchkit.backends.local.catalog.schema import IS_TYPED, KINDS
+from searchkit.backends.local.catalog.ids import optional_text, rows_in
+from searchkit.backends.local.catalog.schema import IS_TYPED, KINDS, LINK
+from searchkit.backends.local.catalog.sessions import IS_GONE
 from searchkit.backends.local.catalog.texts import Unpacker
 from searchkit.backends.prices import LONG_PROMPT, Price
 from searchkit.backends.totals import Counted, tally
 from searchkit.query.filter_matching import is_met, is_then
 from searchkit.query.types import Condition, Filter, Period
-from searchkit.types import COST_STATE, Cost, Figures, Grouping, Kind, Standing
+from searchkit.types import COST_STATE, Cost, Counts, Fact, Figures, Grouping, Kind, Standing
+
+
+def facts(connection: sqlite3.Connection, session: str, wanted: Sequence[str] = ()) -> list[Fact]:
+    """Return what is known of a session and its agents, by name and line; of all names, unless some are given."""
+    named = f" AND names.name IN ({','.join('?' * len(wanted))})" if wanted else ""
+    rows = connection.execute(
+        "SELECT names.name, value, agents.name, leaf, line FROM facts JOIN names ON names.id = facts.name"
+        " LEFT JOIN names AS agents ON agents.id = agent"
+        f" WHERE session = (SELECT id FROM sessions WHERE name = ?){named}"
+        " ORDER BY names.name, line, value, agents.name",
+        (session, *wanted),
+    )
+    return [
+        Fact(session=session, name=name, value=value, agent=agent, leaf=optional_text(leaf), line=line)
+        for name, value, agent, leaf, line in rows
+    ]
+
+
+def counts(connection: sqlite3.Connection) -> Counts:
+    """Count what the catalog holds."""
+
+    def one(statement: str) -> int:
+        return int(connection.execute(statement).fetchone()[0])
+
+    noise: Counter[str] = Counter()
+    for (counted,) in connection.execute("SELECT noise FROM files WHERE noise != '{}'"):
+        noise.update(orjson.loads(counted))
+    growing = "kind IN ('session', 'agent', 'journal', 'history')"
+    lines, torn = connection.execute(f"SELECT total(lines), total(torn) FROM files WHERE {growing}").fetchone()
+    by_kind = connection.execute("SELECT kind, count(*) FROM parts WHERE repeats IS NULL GROUP BY kind")
+    return Counts(
+        files=one("SELECT count(*) FROM files WHERE kind IN ('session', 'agent', 'journal')"),
+        bytes=one("SELECT ifnull(sum(bytes), 0) FROM files"),
+        lines=int(lines),
+        torn=int(torn),
+        records=int(lines - torn),
+        links=one(f"SELECT count(*) FROM records WHERE flags & {LINK}"),
+        sessions=one("SELECT count(*) FROM sessions WHERE has_transcript"),
+        sessions_without_transcript=one("SELECT count(*) FROM sessions WHERE id > 0 AND NOT has_transcript"),
+        gone=one(f"SELECT count(*) FROM sessions WHERE has_transcript AND {IS_GONE}"),
+        agents=one("SELECT count(*) FROM (SELECT DISTINCT session, agent FROM files WHERE kind = 'agent')"),
+        parts={KINDS[kind].value: number for kind, number in by_kind},
+        repeats=one("SELECT count(*) FROM parts WHERE repeats IS NOT NULL"),
+        noise=dict(sorted(noise.items())),
+        responses=one("SELECT count(*) FROM responses"),
+        touched=one("SELECT count(*) FROM paths"),
+    )
+
+
+# Figures about what was asked, answered and done, counted in SQL by session, day, model, tool and file.
 
 _DAY = "date(records.time / 1000, 'unixepoch', 'localtime')"
 # Each begins with session, day, model, tool and file, then comes what is counted, and it ends in its WHERE.
@@ -75,8 +129,8 @@ def figures(
 ) -> dict[Grouping, dict[str, Figures]]:
     """Return figures by label, for each of these groupings."""
     statements = [_PROMPTS, _CALLS, _RESPONSES, *([_TOUCHES] if Grouping.FILE in groupings else [])]
-    meant = None if condition.periods else len(choosing.sessions(connection, unpacker, condition))
-    chosen = set(choosing.sessions(connection, unpacker, Condition(filters=condition.filters)))
+    meant = None if condition.periods else len(sessions.select_sessions(connection, unpacker, condition))
+    chosen = set(sessions.select_sessions(connection, unpacker, Condition(filters=condition.filters)))
     if not condition.filters:
         # What belongs to no session counts, too, unless sessions are chosen.
         chosen.add(0)

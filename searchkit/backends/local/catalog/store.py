@@ -9,24 +9,29 @@ import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 import orjson
 
-from searchkit.backends.base import Batch, Conclusion, Holding, Node, Prepared, Step, Stored
+from searchkit.backends.base import READ_BY, Batch, Conclusion, Node, Prepared, Step, Stored
 from searchkit.backends.local import layout
-from searchkit.backends.local.catalog import census, choosing, read, threads, turns
+from searchkit.backends.local.catalog import read, threads
+from searchkit.backends.local.catalog import sessions as choosing
 from searchkit.backends.local.catalog import sessions as telling
+from searchkit.backends.local.catalog import stats as census
 from searchkit.backends.local.catalog.checksums import broken, can_seal, is_readable
-from searchkit.backends.local.catalog.ids import parse_part_id, uuid_key
-from searchkit.backends.local.catalog.names import Names, last_number
+from searchkit.backends.local.catalog.ids import Names, last_number, parse_part_id, rows_in, uuid_key
 from searchkit.backends.local.catalog.texts import Unpacker
 from searchkit.backends.prices import LIST, Price
 from searchkit.errors import IndexBusy, IndexDamaged, IndexMissing, IndexUnwritable, SearchkitError
 from searchkit.query.types import Condition, Filter
 from searchkit.system.files import remove
-from searchkit.types import Cost, Counts, Fact, Figures, Finding, Grouping, Heading, Link, Reading, Session, Usage
+from searchkit.types import Cost, Counts, Fact, Figures, Finding, Grouping, Heading, Link, Reading, Session
+
+if TYPE_CHECKING:
+    from searchkit.backends.base import Sketch, Survey
+    from searchkit.backends.local.catalog.long_threads import Known
 
 log = logging.getLogger(__name__)
 
@@ -67,8 +72,8 @@ _NO_SHARED_MEMORY = frozenset(
 )
 
 
-# What the index remembers: the version of the reading that read all of it, and the one that last corrected it.
-READ_BY, _REVISED_BY = "reading", "revised"
+# The setting that says which version of the reading last corrected the index.
+_REVISED_BY = "revised"
 
 
 class Kept:
@@ -83,8 +88,11 @@ class Kept:
         self.projects: dict[str, frozenset[int]] | None = None
 
 
-class Catalog:
-    """An open catalog. Writing wants the index's lock, which the caller holds; reading wants nothing."""
+class SqliteCatalog:
+    """An open catalog. Writing wants the index's lock, which the caller holds; reading wants nothing.
+
+    The stores of words and of vectors derive from it and use its connection.
+    """
 
     preparation = "searchkit.backends.local.catalog.rows:prepare"
 
@@ -94,43 +102,46 @@ class Catalog:
             layout.prepare(directory)
         else:
             layout.check(directory)
-        self._path = directory / layout.CATALOG
-        with mapped(self._path):
-            self._connection = self._open(is_writable)
+        self.path = directory / layout.CATALOG
+        with mapped(self.path):
+            self.connection = self._open(is_writable)
         self._mend_manifest()
-        self._is_mending = False
-        self._names = Names(self._connection)
-        self._unpacker = Unpacker(self._connection)
+        self.is_mending = False
+        self.names = Names(self.connection)
+        self.unpacker = Unpacker(self.connection)
         self._keeping = Kept(0)
+        # What was found out of conversations, good until somebody writes.
+        self._surveyed: Known = {}
+        self._surveyed_in = self._keeping
 
     def setting(self, name: str) -> Any:
         """Return what the index remembers under a name, None where that is nothing."""
-        with mapped(self._path):
-            row = self._connection.execute("SELECT value FROM settings WHERE name = ?", (name,)).fetchone()
+        with mapped(self.path):
+            row = self.connection.execute("SELECT value FROM settings WHERE name = ?", (name,)).fetchone()
         return None if row is None else orjson.loads(row[0])
 
     def remember(self, name: str, value: object) -> None:
         """Keep something about the index, in the catalog and in its manifest; None forgets it."""
         if self.setting(name) != value:
-            with self._transaction():
-                self._connection.execute("DELETE FROM settings WHERE name = ?", (name,))
+            with self.transaction():
+                self.connection.execute("DELETE FROM settings WHERE name = ?", (name,))
                 if value is not None:
                     written = orjson.dumps(value).decode()
-                    self._connection.execute("INSERT INTO settings VALUES (?, ?)", (name, written))
+                    self.connection.execute("INSERT INTO settings VALUES (?, ?)", (name, written))
         try:
-            layout.write_manifest(self._path.parent, self._settings())
+            layout.write_manifest(self.path.parent, self._settings())
         except OSError as error:
-            raise layout.unwritable(self._path.parent, error) from error
+            raise layout.unwritable(self.path.parent, error) from error
 
     def damage(self) -> str | None:
         """Say what was found to be damaged while texts were read; None where that is nothing."""
-        count = len(self._unpacker.damaged)
-        return f"{count} {'chunk' if count == 1 else 'chunks'} of text in {self._path}" if count else None
+        count = len(self.unpacker.damaged)
+        return f"{count} {'chunk' if count == 1 else 'chunks'} of text in {self.path}" if count else None
 
     def checkpoints(self) -> Mapping[str, bytes]:
         """Return the checkpoint of every file that was read."""
-        with mapped(self._path):
-            return dict(self._connection.execute("SELECT path, checkpoint FROM files WHERE checkpoint IS NOT NULL"))
+        with mapped(self.path):
+            return dict(self.connection.execute("SELECT path, checkpoint FROM files WHERE checkpoint IS NOT NULL"))
 
     def write(self, batch: Batch, /) -> None:
         """Keep a batch and its checkpoints, all or nothing."""
@@ -138,8 +149,8 @@ class Catalog:
         from searchkit.backends.local.catalog.write import Writer
 
         rows = decode(batch.prepared) if isinstance(batch, Prepared) else prepare(batch)
-        with self._transaction():
-            Writer(self._connection, self._names, rows, self._is_mending).write(batch)
+        with self.transaction():
+            Writer(self.connection, self.names, rows, self.is_mending).write(batch)
 
     def revise(self, reading: Reading, /) -> None:
         """Correct what an earlier version of a source read otherwise, as far as that needs no transcript.
@@ -151,192 +162,222 @@ class Catalog:
         if not self.checkpoints() or (known is None and reading.key != READ_BY):
             self.remember(reading.key, reading.version)
         elif reading.version not in (known, self.setting(revised_by)):
-            from searchkit.backends.local.catalog.revise import revise
+            from searchkit.backends.local.catalog.repair import revise
 
-            with self._transaction():
-                revise(self._connection, reading)
+            with self.transaction():
+                revise(self.connection, reading)
             self.remember(revised_by, reading.version)
 
     def settle(self) -> None:
         """Decide, for the sessions written to, which parts only repeat others."""
         from searchkit.backends.local.catalog.dedupe import find_parents, settle, unsettled
 
-        with mapped(self._path):
-            complete_indexes(self._connection)
-        if self._is_mending:
+        with mapped(self.path):
+            complete_indexes(self.connection)
+        if self.is_mending:
             from searchkit.backends.local.catalog.repair import note_losses
 
-            with self._transaction():
-                note_losses(self._connection)
-        with self._transaction():
-            find_parents(self._connection)
-        while sessions := unsettled(self._connection):
-            with self._transaction():
+            with self.transaction():
+                note_losses(self.connection)
+        with self.transaction():
+            find_parents(self.connection)
+        while sessions := unsettled(self.connection):
+            with self.transaction():
                 for session in sessions:
-                    settle(self._connection, session)
+                    settle(self.connection, session)
+
+    def stored(self, keys: Sequence[int], /) -> list[Stored | None]:
+        """Return parts by their keys, in this order; None for one that is gone."""
+        with self.reading():
+            found = read.numbered(self.connection, self.unpacker, keys)
+            return [found.get(key) for key in keys]
 
     def part(self, part_id: str, /) -> Stored | None:
         """Return one part by its id, `<uuid>#<block>`."""
         key = parse_part_id(part_id)
         if key is None:
             return None
-        with self._reading():
+        with self.reading():
             statement = "uuid = ? AND block = ? AND variant = ?"
-            return next(read.parts(self._connection, self._unpacker, statement, key), None)
+            return next(read.parts(self.connection, self.unpacker, statement, key), None)
 
     def links(self, uuids: Sequence[str], /) -> Mapping[str, Link]:
         """Return the records with these uuids; a missing one is left out."""
-        with self._reading():
-            found = read.links(self._connection, "uuid", [uuid_key(uuid) for uuid in uuids])
+        with self.reading():
+            found = read.links(self.connection, "uuid", [uuid_key(uuid) for uuid in uuids])
             return {link.uuid: link for link in found}
 
     def beginning(self, text: str, limit: int, /) -> list[str]:
         """Return the uuids that begin with a text, in order."""
-        with self._reading():
-            return read.beginning(self._connection, text, limit)
+        with self.reading():
+            return read.beginning(self.connection, text, limit)
 
     def opening(self, session: str, /) -> list[str]:
         """Return the uuid of the first thing that was said in a session, or nothing where there is none."""
-        with self._reading():
-            return read.opening(self._connection, session)
+        with self.reading():
+            return read.opening(self.connection, session)
 
     def keys(self, uuid: str, /) -> list[int]:
         """Return the keys of what a record says, in the order of its blocks."""
         statement = (
             "SELECT parts.id FROM parts JOIN records ON records.id = record WHERE uuid = ? ORDER BY block, parts.id"
         )
-        with self._reading():
-            return [row[0] for row in self._connection.execute(statement, (uuid_key(uuid),))]
-
-    def children(self, uuid: str, /) -> list[Link]:
-        """Return the records whose parent this is, in order of their homes."""
-        with self._reading():
-            return read.children(self._connection, uuid_key(uuid))
-
-    def neighbours(self, uuid: str, before: int, after: int, /) -> list[Link]:
-        """Return the records around one in its home file, that one included, in line order."""
-        with self._reading():
-            return read.neighbours(self._connection, uuid_key(uuid), before, after)
+        with self.reading():
+            return [row[0] for row in self.connection.execute(statement, (uuid_key(uuid),))]
 
     def turns(self, keys: Sequence[int], before: int, after: int, /) -> dict[int, list[Step]]:
         """Return, for each of these parts, those of the turn that it is in and of so many before and after."""
-        with self._reading():
-            return turns.turns(self._connection, keys, before, after)
+        with self.reading():
+            return threads.turns(self.connection, keys, before, after)
+
+    def following(self, keys: Sequence[int], count: int, /) -> dict[int, list[int | None]]:
+        """Return, for each of these parts, the parts at the next positions, so many.
+
+        Parts are numbered as they are read, file by file and line by line, so that the number is the position, too.
+        """
+        after = {key: range(key + 1, key + 1 + count) for key in keys}
+        wanted = sorted({number for several in after.values() for number in several})
+        with self.reading():
+            held = {row[0] for row in rows_in(self.connection, "SELECT id FROM parts WHERE id IN", wanted)}
+        return {key: [number if number in held else None for number in several] for key, several in after.items()}
 
     def prompts(self, keys: Sequence[int], /) -> dict[int, int]:
         """Return what a person typed, or an agent was told, that the turn of each of these parts begins with."""
-        with self._reading():
-            return turns.prompts(self._connection, keys)
+        with self.reading():
+            return threads.prompts(self.connection, keys)
 
     def projects(self) -> dict[str, frozenset[int]]:
         """Return the sessions of each project, as hits name them."""
-        with self._reading():
-            kept = self._kept()
+        with self.reading():
+            kept = self.kept()
             if kept.projects is None:
                 several: dict[str, set[int]] = {}
-                for session, project in telling.projects(self._connection).items():
+                for session, project in telling.projects(self.connection).items():
                     several.setdefault(project, set()).add(session)
                 kept.projects = {project: frozenset(sessions) for project, sessions in several.items()}
             return kept.projects
 
     def conclusions(self, keys: Sequence[int], /) -> dict[int, Conclusion]:
         """Return the last text of the turn that each of these parts is in; a part without one is left out."""
-        with self._reading():
-            return turns.conclusions(self._connection, keys)
+        with self.reading():
+            return threads.conclusions(self.connection, keys)
 
     def record(self, uuid: str, /) -> int | None:
         """Return the key of a record, or None where there is none."""
-        with self._reading():
-            found = self._connection.execute("SELECT id FROM records WHERE uuid = ?", (uuid_key(uuid),)).fetchone()
+        with self.reading():
+            found = self.connection.execute("SELECT id FROM records WHERE uuid = ?", (uuid_key(uuid),)).fetchone()
             return found[0] if found else None
 
     def transcript(self, key: int, /) -> list[Node]:
         """Return the records with a uuid in the home file of this one, and this one, in line order."""
-        with self._reading():
-            return threads.transcript(self._connection, key)
+        with self.reading():
+            return threads.transcript(self.connection, key)
 
     def members(self, session: str, agent: str | None = None, /) -> list[Node]:
         """Return the records of a session, or of one of its agents, as they lie there, copies after others."""
-        with self._reading():
-            numbers = read.whose(self._connection, session, agent)
-            return threads.members(self._connection, *numbers) if numbers else []
+        with self.reading():
+            numbers = read.whose(self.connection, session, agent)
+            return threads.members(self.connection, *numbers) if numbers else []
+
+    def nodes(self, keys: Sequence[int], /) -> list[Node]:
+        """Return records by their keys, in this order, as they lie at home; one that is gone is left out."""
+        with self.reading():
+            return threads.by_key(self.connection, keys)
+
+    def survey(self, key: int, /) -> "Survey | None":
+        """Survey the conversation of a record, by its session and agent; None where it is as well to read all of it."""
+        from searchkit.backends.local.catalog.long_threads import survey
+
+        with self.reading():
+            kept = self.kept()
+            if self._surveyed_in is not kept:
+                self._surveyed_in, self._surveyed = kept, {}
+            return survey(self.connection, self.reading, key, self._surveyed)
+
+    def touching(self, session: str, /) -> list[Step]:
+        """Return the calls of a session that touched a file, in line order: of each file and tool the last."""
+        with self.reading():
+            numbers = read.whose(self.connection, session, None)
+            return threads.touching(self.connection, numbers[0]) if numbers else []
+
+    def tail(self, session: str, /) -> "Sketch | None":
+        """Return the turn that a session ends with, as far as it is near its end; None where that takes all of it."""
+        from searchkit.backends.local.catalog.long_threads import tail
+
+        with self.reading():
+            numbers = read.whose(self.connection, session, None)
+            return tail(self.connection, numbers[0]) if numbers else None
 
     def agents(self, session: str, /) -> list[str]:
         """Return the agents that have records in a session, in order of their names, without those that say nothing."""
-        with self._reading():
-            numbers = read.whose(self._connection, session, None)
-            return threads.agents(self._connection, numbers[0]) if numbers else []
+        with self.reading():
+            numbers = read.whose(self.connection, session, None)
+            return threads.agents(self.connection, numbers[0]) if numbers else []
 
     def offspring(self, keys: Sequence[int], session: str, /) -> list[Node]:
         """Return the records of other sessions than this whose parent is one of these, without their steps."""
-        with self._reading():
-            return threads.offspring(self._connection, keys, session)
+        with self.reading():
+            return threads.offspring(self.connection, keys, session)
 
     def callers(self, calls: Sequence[str], /) -> dict[str, str]:
         """Return the uuid of the record that made each of these tool calls; a missing one is left out."""
-        with self._reading():
-            return threads.callers(self._connection, calls)
+        with self.reading():
+            return threads.callers(self.connection, calls)
 
     def calls(self, keys: Sequence[int], /) -> dict[int, int]:
         """Return the part of the call that each of these results is of; one that is not known is left out."""
-        with self._reading():
-            return threads.calls(self._connection, keys)
-
-    def session_parts(self, session: str, agent: str | None = None, /) -> Iterator[Stored]:
-        """Yield the parts of a session, or of one of its agents, in order; repeats included."""
-        with self._reading():
-            numbers = read.whose(self._connection, session, agent)
-            yield from read.session_parts(self._connection, self._unpacker, *numbers) if numbers else ()
+        with self.reading():
+            return threads.calls(self.connection, keys)
 
     def sessions(self, condition: Condition, limit: int | None = None, /) -> list[Session]:
         """Return the sessions for which a condition holds, newest first."""
-        with self._reading():
-            chosen = choosing.sessions(self._connection, self._unpacker, condition)[:limit]
-            return telling.sessions(self._connection, self._unpacker, chosen)
+        with self.reading():
+            chosen = choosing.select_sessions(self.connection, self.unpacker, condition)[:limit]
+            return telling.sessions(self.connection, self.unpacker, chosen)
 
     def named(self, ids: Sequence[str], /) -> dict[str, Session]:
         """Return the sessions with these ids; a missing one is left out."""
-        with self._reading():
-            chosen = choosing.named(self._connection, ids)
-            return {session.id: session for session in telling.sessions(self._connection, self._unpacker, chosen)}
+        with self.reading():
+            chosen = choosing.named(self.connection, ids)
+            return {session.id: session for session in telling.sessions(self.connection, self.unpacker, chosen)}
 
     def values(self, name: str, /) -> list[str]:
         """Return the values there are of a filter, those that most sessions have first."""
-        with self._reading():
-            return choosing.values(self._connection, self._unpacker, name)
+        with self.reading():
+            return choosing.values(self.connection, self.unpacker, name)
 
     def headings(self, ids: Sequence[str], /) -> dict[str, Heading]:
         """Return what the sessions with these ids are known by; a missing one is left out."""
-        with self._reading():
-            kept = self._kept()
+        with self.reading():
+            kept = self.kept()
             wanted = [id for id in ids if id not in kept.headings]
             if wanted:
                 if kept.summaries is None:
-                    kept.summaries = telling.summaries_of(self._connection)
-                chosen = choosing.named(self._connection, wanted)
-                found = telling.headings(self._connection, self._unpacker, chosen, kept.summaries).values()
+                    kept.summaries = telling.summaries_of(self.connection)
+                chosen = choosing.named(self.connection, wanted)
+                found = telling.headings(self.connection, self.unpacker, chosen, kept.summaries).values()
                 kept.headings.update({heading.id: heading for heading in found})
             return {id: kept.headings[id] for id in ids if id in kept.headings}
 
     def facts(self, session: str, names: Sequence[str] = (), /) -> list[Fact]:
         """Return what is known of a session and its agents; of some names, or of all where none is given."""
-        with self._reading():
-            return census.facts(self._connection, session, names)
+        with self.reading():
+            return census.facts(self.connection, session, names)
 
     def findings(self, is_deep: bool = False) -> Iterator[Finding]:
         """Yield what is wrong in the transcripts and in the catalog itself: a sample of it, or all."""
         from searchkit.backends.local.catalog import doctor
 
-        with self._reading():
-            yield from doctor.findings(self._connection, self._path, is_deep)
+        with self.reading():
+            yield from doctor.findings(self.connection, self.path, is_deep)
         if self.setting(FORGETTING):
             detail = "what prune was to forget may still be on the disk: run searchkit index"
-            yield Finding(kind="index: forgetting unfinished", file=str(self._path.parent), line=0, detail=detail)
+            yield Finding(kind="index: forgetting unfinished", file=str(self.path.parent), line=0, detail=detail)
 
     def counts(self) -> Counts:
         """Count what is kept."""
-        with self._reading():
-            return census.counts(self._connection)
+        with self.reading():
+            return census.counts(self.connection)
 
     def figures(
         self, condition: Condition, groupings: Sequence[Grouping], prices: Mapping[str, Price] = LIST, /
@@ -344,27 +385,15 @@ class Catalog:
         """Return figures by label, such as a day, for each grouping; what has no label is under the empty one."""
         from searchkit.backends.local.catalog import stats
 
-        with self._reading():
-            return stats.figures(self._connection, self._unpacker, condition, groupings, prices)
+        with self.reading():
+            return stats.figures(self.connection, self.unpacker, condition, groupings, prices)
 
     def costs(self, sessions: Sequence[str], prices: Mapping[str, Price] = LIST, /) -> dict[str, Cost]:
         """Return what these sessions cost; one of which nothing is known is left out."""
         from searchkit.backends.local.catalog import stats
 
-        with self._reading():
-            return stats.costs(self._connection, sessions, prices)
-
-    def responses(self) -> Mapping[str, Usage]:
-        """Return what each response cost, by the name its records' links give it."""
-        with self._reading():
-            return census.responses(self._connection)
-
-    def everything(self) -> Iterator[Holding]:
-        """Yield every record with its parts, in any order."""
-        from searchkit.backends.local.catalog import dump
-
-        with self._reading():
-            yield from dump.everything(self._connection, self._unpacker)
+        with self.reading():
+            return stats.costs(self.connection, sessions, prices)
 
     def begin_rebuild(self) -> bool:
         """Verify everything, and trust no row of what is read again where something is damaged.
@@ -373,68 +402,53 @@ class Catalog:
         """
         from searchkit.backends.local.catalog.repair import damaged_texts, mend_indexes
 
-        if not mend_indexes(self._connection):
+        if not mend_indexes(self.connection):
             return False
-        with mapped(self._path):
-            is_broken = any(broken(self._connection))
-            self._is_mending = is_broken or any(damaged_texts(self._connection))
-        return not is_broken or is_readable(self._connection)
+        with mapped(self.path):
+            is_broken = any(broken(self.connection))
+            self.is_mending = is_broken or any(damaged_texts(self.connection))
+        return not is_broken or is_readable(self.connection)
 
     def forget(self, sessions: Sequence[str], /) -> None:
-        """Remove sessions and all that only they hold, from the disk too.
+        """Remove sessions and all that only they hold from the tables; `wipe` then takes it from the disk.
 
-        That it has begun is kept with the removal itself: killed at any moment, whoever writes next finishes it.
+        That it has begun is kept with the removal itself: killed at any moment, the next writer finishes it.
         """
         from searchkit.backends.local.catalog.delete import erase_orphans, erase_session
 
         # What is freed is overwritten, whatever that costs.
-        self._connection.execute("PRAGMA secure_delete = ON")
-        with self._transaction():
+        self.connection.execute("PRAGMA secure_delete = ON")
+        with self.transaction():
             for session in sessions:
-                found = self._connection.execute("SELECT id FROM sessions WHERE name = ?", (session,)).fetchone()
+                found = self.connection.execute("SELECT id FROM sessions WHERE name = ?", (session,)).fetchone()
                 if found is not None:
-                    erase_session(self._connection, found[0])
-            erase_orphans(self._connection)
-            self._connection.execute("INSERT OR REPLACE INTO settings VALUES (?, 'true')", (FORGETTING,))
-        self._connection.execute("PRAGMA secure_delete = FAST")
-        self._names.forget()
-        try:
-            self.finish_forgetting()
-        except IndexUnwritable as error:
-            raise IndexUnwritable(
-                f"what was forgotten may still be on the disk: {error.message}",
-                "make room or give yourself permission there, then run searchkit index, which goes on where this"
-                " stopped",
-            ) from error
+                    erase_session(self.connection, found[0])
+            erase_orphans(self.connection)
+            self.connection.execute("INSERT OR REPLACE INTO settings VALUES (?, 'true')", (FORGETTING,))
+        self.connection.execute("PRAGMA secure_delete = FAST")
+        self.names.forget()
 
-    def finish_forgetting(self) -> None:
-        """Take what was forgotten from the disk, where that is not done."""
-        if self.setting(FORGETTING):
-            layout.mark_changed(self._path.parent)
-            self._wipe()
-            self.remember(FORGETTING, None)
-
-    def _wipe(self) -> None:
+    def wipe(self) -> None:
         """Leave nothing on the disk of what is no longer in the tables."""
-        with mapped(self._path):
-            self._connection.execute("VACUUM")
-            is_busy = self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+        with mapped(self.path):
+            self.connection.execute("VACUUM")
+            is_busy = self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
         if is_busy:
             raise IndexBusy(
                 "a process that reads the index keeps what was forgotten on the disk",
                 "when it is done, run searchkit index, which goes on where this stopped",
             )
         # Also what searches leave that are killed while they write theirs beside it.
-        for left in self._path.parent.glob(f"*{Path(layout.LAST_SEARCH).stem}.*"):
+        for left in self.path.parent.glob(f"*{Path(layout.LAST_SEARCH).stem}.*"):
             remove(left)
-        aside = self._path.parent / layout.ASIDE
+        aside = self.path.parent / layout.ASIDE
         if aside.exists():
             log.warning("what was moved aside may hold what is to be forgotten, and is removed: %s", aside)
             shutil.rmtree(aside)
 
     def close(self) -> None:
         """Release what is held."""
-        self._connection.close()
+        self.connection.close()
 
     def _open(self, is_writable: bool) -> sqlite3.Connection:
         try:
@@ -446,14 +460,14 @@ class Catalog:
             return self._open_once(is_writable, is_alone=True)
 
     def _open_once(self, is_writable: bool, is_alone: bool = False) -> sqlite3.Connection:
-        connection = connect(self._path, is_writable)
+        connection = connect(self.path, is_writable)
         try:
             if is_alone:
                 connection.execute("PRAGMA locking_mode = EXCLUSIVE")
             if is_writable:
-                _prepare_to_write(connection, self._path.parent)
+                _prepare_to_write(connection, self.path.parent)
             else:
-                _prepare_to_read(connection, self._path.parent)
+                _prepare_to_read(connection, self.path.parent)
         except BaseException:
             connection.close()
             raise
@@ -461,7 +475,7 @@ class Catalog:
 
     def _mend_manifest(self) -> None:
         """Write the manifest again where it is damaged, gone, or behind the catalog."""
-        directory = self._path.parent
+        directory = self.path.parent
         manifest = layout.read_manifest(directory)
         if manifest is None or manifest["format"] != layout.FORMAT:
             log.warning("the manifest in %s is damaged or old, and is written again from the catalog", directory)
@@ -470,65 +484,65 @@ class Catalog:
                 layout.write_manifest(directory, self._settings())
 
     def _settings(self) -> dict[str, Any]:
-        with mapped(self._path):
+        with mapped(self.path):
             return {
                 name: orjson.loads(value)
-                for name, value in self._connection.execute("SELECT name, value FROM settings ORDER BY name")
+                for name, value in self.connection.execute("SELECT name, value FROM settings ORDER BY name")
             }
 
-    def _kept(self) -> Kept:
+    def kept(self) -> Kept:
         """Return what earlier searches looked up, unless somebody has written since."""
-        version = self._connection.execute("PRAGMA data_version").fetchone()[0]
+        version = self.connection.execute("PRAGMA data_version").fetchone()[0]
         if version != self._keeping.version:
             self._keeping = Kept(version)
         return self._keeping
 
-    def _sync(self) -> None:
+    def sync(self) -> None:
         """Bring what was committed to the disk, so that it outlasts a power failure, too."""
-        with mapped(self._path):
-            self._connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+        with mapped(self.path):
+            self.connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
 
-    def _last_part(self) -> int:
+    def last_part(self) -> int:
         """Return the highest number that a part was ever given."""
-        return last_number(self._connection, "parts")
+        return last_number(self.connection, "parts")
 
     @contextmanager
-    def _reading(self) -> Iterator[None]:
+    def reading(self) -> Iterator[None]:
         """Let everything that is read inside be of one moment, whatever others commit meanwhile."""
-        with mapped(self._path):
-            if self._connection.in_transaction:
+        with mapped(self.path):
+            if self.connection.in_transaction:
                 yield
                 return
-            self._connection.execute("BEGIN")
+            self.connection.execute("BEGIN")
             try:
                 yield
             except (LookupError, ValueError, TypeError) as error:
                 # A number that no kind has, a name that is no text: rows are wrong, or the program is.
-                if _is_damaged(self._connection):
-                    raise IndexDamaged(f"{self._path} is damaged", "mend it: searchkit index --rebuild") from error
+                if _is_damaged(self.connection):
+                    raise IndexDamaged(f"{self.path} is damaged", "mend it: searchkit index --rebuild") from error
                 raise
             finally:
-                self._connection.execute("COMMIT")
+                self.connection.execute("COMMIT")
 
     @contextmanager
-    def _transaction(self) -> Iterator[None]:
-        with mapped(self._path):
+    def transaction(self) -> Iterator[None]:
+        with mapped(self.path):
             # A statement that fires triggers keeps a journal of its own, as a temporary file one of 800,000 writes for
             # 400 MB of transcripts. Elsewhere memory would have to hold what is sorted for an index.
-            self._connection.execute("PRAGMA temp_store = MEMORY")
-            self._connection.execute("BEGIN IMMEDIATE")
+            self.connection.execute("PRAGMA temp_store = MEMORY")
+            self.connection.execute("BEGIN IMMEDIATE")
             self._keeping = Kept(0)
             try:
                 yield
-                self._connection.execute("COMMIT")
+                self.connection.execute("COMMIT")
             except BaseException:
-                if self._connection.in_transaction:
-                    self._connection.execute("ROLLBACK")
+                if self.connection.in_transaction:
+                    self.connection.execute("ROLLBACK")
                 # Numbers that were given in vain must not be used again.
-                self._names.forget()
+                self.names.forget()
                 raise
             finally:
-                self._connection.execute("PRAGMA temp_store = DEFAULT")
+                self.connection.execute("PRAGMA temp_store = DEFAULT")
 
 
 def connect(path: Path, is_writable: bool, **options: str) -> sqlite3.Connection:

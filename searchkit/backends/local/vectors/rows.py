@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from searchkit.backends.base import Near, Vector
-from searchkit.backends.local.catalog.asking import rows_in
+from searchkit.backends.local.catalog.ids import rows_in
 from searchkit.backends.local.catalog.schema import IS_ERROR, IS_SIDECHAIN, KINDS, SIDECHAIN
 from searchkit.backends.local.filters import AllOf, Among, AnyOf, Bound, During, Test
 from searchkit.backends.local.vectors.pending import IS_WORTHY
@@ -109,6 +109,7 @@ def near(row: Mapping[str, Any]) -> Near:
     """Read a row that was found near something."""
     return Near(
         key=row["part"],
+        position=row["part"],
         kind=KINDS[row["kind"]],
         session=row["session"],
         time=None if row["time"] == NO_TIME else row["time"],

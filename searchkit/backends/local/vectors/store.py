@@ -1,4 +1,4 @@
-"""The catalog with vectors of its parts, which derive from it, cost most to make, and are never made twice.
+"""The vectors of the catalog's parts, in LanceDB: they derive from it, cost most to make, and are never made twice.
 
 What is missing is what the catalog has and the vectors have not; nothing is counted, so that a crash, a
 deletion or another model cannot leave the two out of step.
@@ -15,14 +15,11 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import orjson
 
-from searchkit.backends.base import Near, Reach, Stored, Vector
+from searchkit.backends.base import EMBEDDING, Near, Reach, Stored, Vector
 from searchkit.backends.local import layout
 from searchkit.backends.local.catalog import read
-from searchkit.backends.local.catalog.conversations import Conversations
-from searchkit.backends.local.catalog.store import Kept
+from searchkit.backends.local.catalog.store import Kept, SqliteCatalog
 from searchkit.backends.local.filters import Narrowing
-from searchkit.backends.local.vectors import pending
-from searchkit.backends.vector_priority import EXCHANGE_PIECE
 from searchkit.errors import IndexDamaged, IndexModel, IndexUnwritable, UsageError
 from searchkit.query.types import Condition
 from searchkit.types import Finding
@@ -39,16 +36,14 @@ log = logging.getLogger(__name__)
 
 # Parts whose rows are looked at together when the catalog says that they changed.
 AT_ONCE = 1_000
-# The setting that says what the vectors that are searched were made with.
-EMBEDDING = "embedding"
 
 
-class Meaning(Conversations):
-    """A catalog whose parts have vectors. What handles these is imported where it is used: it takes seconds."""
+class LanceVectors:
+    """The vectors of a catalog's parts. LanceDB is imported where it is used: it takes seconds."""
 
-    def __init__(self, directory: Path, is_writable: bool = False) -> None:
-        """Open what is in `directory`."""
-        super().__init__(directory, is_writable)
+    def __init__(self, catalog: SqliteCatalog, directory: Path, is_writable: bool = False) -> None:
+        """Take the catalog that they derive from; tables are opened when they are needed."""
+        self._catalog = catalog
         self._directory = directory
         self._vector_directory = directory / layout.VECTORS
         self._is_writable = is_writable
@@ -63,18 +58,18 @@ class Meaning(Conversations):
     def adopt(self, identity: msgspec.Struct, /) -> None:
         """Keep and ask for vectors of the embedder with this identity from now on."""
         embedding = _embedding(identity)
-        current = self.setting(EMBEDDING)
+        current = self._catalog.setting(EMBEDDING)
         if not self._is_writable and current is not None and current["name"] != embedding["name"]:
             raise _another(current["identity"], embedding["identity"])
         if embedding != self._embedding:
             self._embedding, self._open_vectors, self._held = embedding, None, None
 
-    def lacking(self, limit: int, /) -> dict[int, Stored]:
+    def pending(self, limit: int, /) -> dict[int, Stored]:
         """Return the parts that should have a vector and have none, by key, those worth most and newest first."""
         held = self._holding()
-        with self._reading():
+        with self._catalog.reading():
             numbers = list(islice((number for number in self._in_order() if number not in held), limit))
-            found = read.numbered(self._connection, self._unpacker, numbers)
+            found = read.numbered(self._catalog.connection, self._catalog.unpacker, numbers)
             return {number: found[number] for number in numbers}
 
     def twins(self, keys: Sequence[int], /) -> Mapping[int, Sequence[Vector]]:
@@ -83,15 +78,16 @@ class Meaning(Conversations):
             return {}
         from searchkit.backends.local.vectors.rows import descriptions
 
-        with self._reading():
-            texts = {part: (said.kind, said.digest) for part, said in descriptions(self._connection, keys).items()}
+        with self._catalog.reading():
+            described = descriptions(self._catalog.connection, keys)
+        texts = {part: (said.kind, said.digest) for part, said in described.items()}
         rows = self._vectors().holding([digest for _, digest in texts.values()])
         if rows is None:
             return {}
         columns = (rows[name].to_pylist() for name in ("kind", "digest", "part"))
         held = {(kind, digest): part for kind, digest, part in zip(*columns, strict=True)}
         twins = {part: held[text] for part, text in texts.items() if text in held}
-        found = self.vectors(sorted(set(twins.values())))
+        found = self.of(sorted(set(twins.values())))
         return {
             part: [msgspec.structs.replace(piece, key=part) for piece in found[twin]] for part, twin in twins.items()
         }
@@ -101,17 +97,17 @@ class Meaning(Conversations):
         from searchkit.backends.local.vectors.rows import descriptions, rows
 
         held, table = self._holding(), self._vectors()
-        with self._reading():
-            described = descriptions(self._connection, {vector.key for vector in vectors} - held)
+        with self._catalog.reading():
+            described = descriptions(self._catalog.connection, {vector.key for vector in vectors} - held)
         fresh = {(vector.key, vector.piece): vector for vector in vectors if vector.key in described}
         if not fresh:
             return
         # What vectors are kept of must outlast a power failure, too.
-        self._sync()
+        self._catalog.sync()
         table.add(rows(list(fresh.values()), described))
         held.update(described)
-        if self.setting(EMBEDDING) is None:
-            self.remember(EMBEDDING, self._embedding)
+        if self._catalog.setting(EMBEDDING) is None:
+            self._catalog.remember(EMBEDDING, self._embedding)
         table.tidy()
 
     def tidy(self) -> None:
@@ -121,22 +117,24 @@ class Meaning(Conversations):
         self.finish_rebuild()
         self._holding()
         self._vectors().tidy(is_end=True)
-        current = self.setting(EMBEDDING)
-        if current is None or (current != self._embedding and not self.lacking(1)):
-            self.remember(EMBEDDING, self._embedding)
+        current = self._catalog.setting(EMBEDDING)
+        if current is None or (current != self._embedding and not self.pending(1)):
+            self._catalog.remember(EMBEDDING, self._embedding)
             current = self._embedding
         needed = {embedding["name"] for embedding in (current, self._embedding) if embedding}
         for name in set(tables(self._vector_directory)) - needed:
             drop(self._vector_directory, name)
         self._note_vector_files()
 
-    def covered(self) -> Reach:
+    def reach(self) -> Reach:
         """Count the parts that a search for meaning reaches, and those that it should reach and does not yet."""
-        with self._reading():
-            kept = self._kept()
+        from searchkit.backends.local.vectors import pending as wanting
+
+        with self._catalog.reading():
+            kept = self._catalog.kept()
             # Every search tells it, and counting takes as long as finding.
             if self._counted is None or self._counted[0] is not kept:
-                self._counted = kept, pending.count(self._connection)
+                self._counted = kept, wanting.count(self._catalog.connection)
             wanted = self._counted[1]
         held = self._counted_rows() if self._has_vectors() else 0
         return Reach(searchable=held, pending=max(0, wanted - held))
@@ -147,11 +145,12 @@ class Meaning(Conversations):
             return []
         from searchkit.backends.local.vectors.rows import near, predicate
 
-        with self._reading():
-            bounds = Narrowing(self._connection, self._unpacker, self._kept().meant).bounds(condition)
+        with self._catalog.reading():
+            narrow = Narrowing(self._catalog.connection, self._catalog.unpacker, self._catalog.kept().meant)
+            bounds = narrow.bounds(condition)
         return [near(row) for row in self._vectors().nearest(values, predicate(bounds), limit)]
 
-    def vectors(self, keys: Sequence[int], /) -> Mapping[int, Sequence[Vector]]:
+    def of(self, keys: Sequence[int], /) -> Mapping[int, Sequence[Vector]]:
         """Return the vectors of parts, piece by piece; a part without any is left out."""
         if not self._has_vectors():
             return {}
@@ -161,44 +160,44 @@ class Meaning(Conversations):
         return {} if rows is None else kept(rows)
 
     def findings(self, is_deep: bool = False) -> Iterator[Finding]:
-        """Yield what is wrong in the transcripts, in the catalog, and with the vectors that are searched."""
-        yield from super().findings(is_deep)
-        embedding = self.setting(EMBEDDING)
+        """Yield what is wrong with the vectors that are searched."""
+        embedding = self._catalog.setting(EMBEDDING)
         if embedding is not None:
             from searchkit.backends.local.vectors import doctor
 
-            with self._reading():
-                yield from doctor.findings(self._connection, self._vector_directory, embedding["name"], is_deep)
+            with self._catalog.reading():
+                yield from doctor.findings(self._catalog.connection, self._vector_directory, embedding["name"], is_deep)
 
-    def begin_rebuild(self) -> bool:
+    def begin_rebuild(self) -> None:
         """Verify everything; vectors are thrown away where they are damaged."""
-        if not super().begin_rebuild():
-            return False
         from searchkit.backends.local.store_files import wrong_sums
 
-        if any(wrong_sums(self._connection, self._directory)):
+        if any(wrong_sums(self._catalog.connection, self._directory)):
             log.warning("the vectors are damaged, and are rebuilt")
-            self._drop_vectors()
+            self.drop()
         self._keeps_left_over = True
-        return True
 
     def finish_rebuild(self) -> None:
         """Take out the vectors of parts that are gone, once those with the same texts have copies."""
         if not self._keeps_left_over:
             return
         self._keeps_left_over = False
-        self._follow_vectors()
+        self._follow()
         self._held = None
-        if self._has_vectors() and self.setting(EMBEDDING) is not None:
+        if self._has_vectors() and self._catalog.setting(EMBEDDING) is not None:
             self._holding()
             self._note_vector_files()
 
-    def _wipe(self) -> None:
-        """Leave nothing on the disk of what is no longer in the tables, the vectors of it neither."""
-        super()._wipe()
-        with self._transaction():
-            self._pass_on_stale()
-        self._follow_vectors(is_thorough=True)
+    def follow(self) -> None:
+        """Let the vectors take note of parts that changed or went, unless a rebuild still copies from them."""
+        if not self._keeps_left_over:
+            self._follow()
+
+    def wipe(self) -> None:
+        """Leave nothing on the disk of what is no longer in the catalog."""
+        with self._catalog.transaction():
+            self.pass_on_stale()
+        self._follow(is_thorough=True)
         if self._has_vectors():
             from searchkit.backends.local.vectors.table import Vectors, tables
 
@@ -208,25 +207,25 @@ class Meaning(Conversations):
 
     def _forget_vector_files(self, beginning: str) -> None:
         """Forget the checksums of files that go: others may come under the same names."""
-        with self._transaction():
-            self._connection.execute(
+        with self._catalog.transaction():
+            self._catalog.connection.execute(
                 "DELETE FROM store_files WHERE substr(path, 1, ?) = ?", (len(beginning), beginning)
             )
 
     def _note_vector_files(self) -> None:
         from searchkit.backends.local.store_files import note_sums
 
-        with self._transaction():
-            note_sums(self._connection, self._directory, layout.VECTORS)
+        with self._catalog.transaction():
+            note_sums(self._catalog.connection, self._directory, layout.VECTORS)
 
-    def _pass_on_stale(self) -> None:
+    def pass_on_stale(self) -> None:
         """List what is stale for the vectors too, in the transaction that clears the list for words."""
         if self._has_vectors():
-            self._connection.execute("INSERT OR IGNORE INTO stale_vectors SELECT part FROM stale")
+            self._catalog.connection.execute("INSERT OR IGNORE INTO stale_vectors SELECT part FROM stale")
 
-    def _follow_vectors(self, is_thorough: bool = False) -> None:
+    def _follow(self, is_thorough: bool = False) -> None:
         """Let the vectors take note of parts that changed or went, and only then clear the list."""
-        stale = [row[0] for row in self._connection.execute("SELECT part FROM stale_vectors")]
+        stale = [row[0] for row in self._catalog.connection.execute("SELECT part FROM stale_vectors")]
         if not stale:
             return
         if self._has_vectors():
@@ -241,8 +240,8 @@ class Meaning(Conversations):
                 except IndexDamaged as damage:
                     self._drop_damaged(name, damage)
         self._held = None
-        with self._transaction():
-            self._connection.execute("DELETE FROM stale_vectors")
+        with self._catalog.transaction():
+            self._catalog.connection.execute("DELETE FROM stale_vectors")
         if self._has_vectors():
             self._note_vector_files()
 
@@ -255,14 +254,14 @@ class Meaning(Conversations):
         if rows is None:
             return
         said = set(zip(*(rows[name].to_pylist() for name in DESCRIBED), strict=True))
-        with self._reading():
-            now = descriptions(self._connection, [row[0] for row in said])
+        with self._catalog.reading():
+            now = descriptions(self._catalog.connection, [row[0] for row in said])
         table.remove([row[0] for row in said if row[0] not in now])
         changed = table.rows([row[0] for row in said if row[0] in now and now[row[0]] != row], [*NUMBERS, *_OWN])
         if changed is not None:
             table.replace(redescribed(changed, now))
 
-    def _drop_vectors(self) -> None:
+    def drop(self) -> None:
         """Throw all vectors away."""
         self._open_vectors, self._held = None, None
         self._forget_vector_files(f"{layout.VECTORS}/")
@@ -271,7 +270,7 @@ class Meaning(Conversations):
             raise IndexUnwritable(
                 f"cannot remove {self._vector_directory}", "give yourself permission there, then run this again"
             )
-        self.remember(EMBEDDING, None)
+        self._catalog.remember(EMBEDDING, None)
 
     def _has_vectors(self) -> bool:
         """Say whether there are vectors of any embedder; only then is it worth to load what reads them."""
@@ -282,7 +281,7 @@ class Meaning(Conversations):
         if self._open_vectors is None:
             from searchkit.backends.local.vectors.table import Vectors
 
-            embedding = self._embedding or self.setting(EMBEDDING)
+            embedding = self._embedding or self._catalog.setting(EMBEDDING)
             if embedding is None:
                 raise UsageError("no embedder was adopted", "adopt one before asking for vectors")
             if self._is_writable:
@@ -296,13 +295,16 @@ class Meaning(Conversations):
 
     def _holding(self) -> set[int]:
         """Return the parts that have a vector; who writes takes out what is left over of others."""
+        from searchkit.backends.local.vectors import pending as wanting
+        from searchkit.backends.vector_priority import EXCHANGE_PIECE
+
         if self._held is None or not self._is_writable:
             if not self._is_writable and not self._has_vectors():
                 return set()
             rows = self._readable()
-            with self._reading():
-                digests = pending.digests(self._connection)
-                exchanges = pending.of_exchanges(self._connection)
+            with self._catalog.reading():
+                digests = wanting.digests(self._catalog.connection)
+                exchanges = wanting.of_exchanges(self._catalog.connection)
             columns = (rows[name].to_pylist() for name in ("part", "piece", "digest"))
             counted = Counter(zip(*columns, strict=True))
             pairs = {(part, digest) for part, _, digest in counted}
@@ -341,9 +343,11 @@ class Meaning(Conversations):
 
     def _in_order(self) -> "array[int]":
         """Return what should have a vector, those worth most first; it is kept until something is written."""
-        changes = self._connection.total_changes
+        from searchkit.backends.local.vectors import pending as wanting
+
+        changes = self._catalog.connection.total_changes
         if self._order is None or self._order[0] != changes or not self._is_writable:
-            self._order = changes, pending.in_order(self._connection)
+            self._order = changes, wanting.in_order(self._catalog.connection)
         return self._order[1]
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import datetime
 
 from searchkit.backends.local.catalog import sessions as telling
-from searchkit.backends.local.catalog.asking import rows_in
+from searchkit.backends.local.catalog.ids import rows_in
 from searchkit.backends.local.catalog.schema import IS_ERROR, IS_SIDECHAIN, KINDS, NUMBERED
 from searchkit.backends.local.catalog.texts import Unpacker
 from searchkit.backends.local.words.search import Search, matched

@@ -1,4 +1,4 @@
-"""What people write as a pattern: what the keyword index can be asked for it, and running it over texts."""
+"""Regular expressions: what the keyword index can be asked for them, and running them over texts."""
 
 import re
 import time

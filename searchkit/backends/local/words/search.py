@@ -175,6 +175,8 @@ def _hits(search: Search, addresses: Sequence[tantivy.DocAddress], scores: Seque
     return [
         Hit(
             key=part,
+            # Parts are numbered as they are read: file by file, line by line.
+            position=part,
             kind=KINDS[kind],
             session=session,
             time=time or None,

@@ -1,0 +1,1 @@
+"""What tests share: transcripts, histories, and ways to run commands."""
