@@ -16,7 +16,7 @@ MOST_FIXES = 3
 MOST_CHANGES = 3
 
 
-class _Attempt(NamedTuple):
+class Attempt(NamedTuple):
     """A call and its result."""
 
     call: Step
@@ -25,12 +25,12 @@ class _Attempt(NamedTuple):
 
 def fixes(catalog: Catalog, steps: Sequence[Step], near: AbstractSet[int], hits: AbstractSet[int]) -> list[Fix]:
     """Return the pairs of a failing and a passing result of which one is a hit, or the failing one is near it."""
-    attempts = _attempts(steps)
+    attempts = attempts_of(steps)
     asked = _asked(attempts, near, hits)
     if not any(one.result.is_error for one in attempts) or not asked:
         return []
     around = attempts[max(0, asked[0] - FAR_RESULTS) : asked[-1] + FAR_RESULTS]
-    subjects = _subjects(catalog, [one.call for one in around])
+    subjects = subjects_of(catalog, [one.call for one in around])
     wanted = {attempts[number].result.key for number in asked}
     pairs = [pair for pair in _pairs(around, subjects) if any(one.result.key in wanted for one in pair)]
     return list(_fetched(catalog, pairs[:MOST_FIXES], steps))
@@ -38,19 +38,19 @@ def fixes(catalog: Catalog, steps: Sequence[Step], near: AbstractSet[int], hits:
 
 def lacks(steps: Sequence[Step], near: AbstractSet[int], hits: AbstractSet[int]) -> tuple[bool, bool]:
     """Say whether more steps before and after these could change which fixes there are."""
-    attempts = _attempts(steps)
+    attempts = attempts_of(steps)
     asked = _asked(attempts, near, hits)
     if not asked:
         return False, False
     return asked[0] < FAR_RESULTS, len(attempts) - asked[-1] < FAR_RESULTS
 
 
-def _attempts(steps: Sequence[Step]) -> list[_Attempt]:
+def attempts_of(steps: Sequence[Step]) -> list[Attempt]:
     calls = {step.call: step for step in steps if step.kind is Kind.TOOL_CALL and step.call}
-    return [_Attempt(calls[step.call], step) for step in steps if step.kind is Kind.TOOL_RESULT and step.call in calls]
+    return [Attempt(calls[step.call], step) for step in steps if step.kind is Kind.TOOL_RESULT and step.call in calls]
 
 
-def _asked(attempts: Sequence[_Attempt], near: AbstractSet[int], hits: AbstractSet[int]) -> list[int]:
+def _asked(attempts: Sequence[Attempt], near: AbstractSet[int], hits: AbstractSet[int]) -> list[int]:
     """Return the numbers of the attempts that are hits, or failed near them."""
     return [
         number
@@ -59,9 +59,9 @@ def _asked(attempts: Sequence[_Attempt], near: AbstractSet[int], hits: AbstractS
     ]
 
 
-def _pairs(attempts: Sequence[_Attempt], subjects: Mapping[int, str]) -> Iterator[tuple[_Attempt, _Attempt]]:
+def _pairs(attempts: Sequence[Attempt], subjects: Mapping[int, str]) -> Iterator[tuple[Attempt, Attempt]]:
     """Yield each failing attempt that a passing one of the same subject follows, the last failing one before it."""
-    failed: dict[tuple[str | None, str], _Attempt] = {}
+    failed: dict[tuple[str | None, str], Attempt] = {}
     for one in attempts:
         subject = (one.call.tool, subjects.get(one.call.key, ""))
         if not subject[1]:
@@ -72,7 +72,7 @@ def _pairs(attempts: Sequence[_Attempt], subjects: Mapping[int, str]) -> Iterato
             yield failed.pop(subject), one
 
 
-def _subjects(catalog: Catalog, calls: Sequence[Step]) -> dict[int, str]:
+def subjects_of(catalog: Catalog, calls: Sequence[Step]) -> dict[int, str]:
     """Say of each call what it was about: a file, or what was run."""
     subjects = {call.key: call.path for call in calls if call.path}
     others = [call.key for call in calls if not call.path]
@@ -86,7 +86,7 @@ def _subject(part: Part) -> str:
     return " ".join(named.split())
 
 
-def _fetched(catalog: Catalog, pairs: Sequence[tuple[_Attempt, _Attempt]], steps: Sequence[Step]) -> Iterator[Fix]:
+def _fetched(catalog: Catalog, pairs: Sequence[tuple[Attempt, Attempt]], steps: Sequence[Step]) -> Iterator[Fix]:
     places = {step.key: number for number, step in enumerate(steps)}
     for failed, passed in pairs:
         keys = (failed.call.key, failed.result.key, passed.call.key, passed.result.key)

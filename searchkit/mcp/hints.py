@@ -15,7 +15,7 @@ from searchkit.render import no_results
 from searchkit.render.no_results import no_sessions
 from searchkit.search.types import Answer
 
-Reason = Literal["no_match", "filtered", "left_out", "not_indexed"]
+Reason = Literal["no_match", "filtered", "left_out", "not_indexed", "not_known"]
 
 HINT_CHARACTERS = 300
 MOST_HINTS = 6

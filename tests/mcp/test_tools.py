@@ -14,7 +14,6 @@ from searchkit.errors import UsageError
 from searchkit.mcp.caller import ACTIVE_SECONDS, Caller, left_out
 from searchkit.mcp.tools.base import text
 from searchkit.mcp.tools.context import ContextAnswer
-from searchkit.mcp.tools.fixes import key_lines
 from searchkit.mcp.tools.registry import TOOLS, call
 from searchkit.mcp.tools.show import ShowAnswer
 from searchkit.text import tokens
@@ -104,9 +103,8 @@ def test_filter_that_is_none_is_told(engine: Engine, words: str) -> None:
 def test_misspelt_words_are_told(engine: Engine) -> None:
     """Where what was probably meant is shown instead, a hint says so."""
     found = asked(engine, "search", query="coookie")
-    fixes = asked(engine, "fixes", error="coookie")
 
-    assert [["Nothing holds 'coookie'; showing 'cookie'."]] * 2 == [found["hints"], fixes["hints"]]
+    assert ["Nothing holds 'coookie'; showing 'cookie'."] == found["hints"]
     assert "showing 'cookie'" in asked(engine, "context", query="coookie")["text"]
 
 
@@ -198,16 +196,6 @@ def test_fixes_tells_what_was_changed(engine: Engine, history: History) -> None:
     assert 1 == fix["edits"]
 
 
-@pytest.mark.parametrize(
-    "printed", ["make: cannot find -middleware", 'KeyError: "session"', "KeyError: tool:Read after:1d"]
-)
-def test_error_is_no_question(engine: Engine, history: History, printed: str) -> None:
-    """Signs in what was printed exclude nothing, require nothing and filter nothing."""
-    (fix,) = asked(engine, "fixes", error=f"{printed} cookie")["fixes"]
-
-    assert history.failed == fix["failed"][1]["uuid"]
-
-
 def test_fixes_shows_the_last_changes(home: Home, tmp_path: Path) -> None:
     """Of many edits between a failing and a passing run those right before it passed are shown."""
     told = home.session(FIXED)
@@ -226,13 +214,6 @@ def test_fixes_shows_the_last_changes(home: Home, tmp_path: Path) -> None:
 
     assert [edit["uuid"] for edit in edits[-2:]] == [one["uuid"] for one in fix["changes"]]
     assert 4 == fix["edits"]
-
-
-def test_long_error_is_cut_to_what_tells() -> None:
-    """Of a long output the last lines that speak of a failure are looked for."""
-    printed = "\n".join(["compiling"] * 500 + ["error: no such column: ledger", "done"])
-
-    assert "error: no such column: ledger" == key_lines(printed)
 
 
 def test_text_has_nothing_hidden(engine: Engine) -> None:

@@ -51,7 +51,7 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         Reason | None,
         Meta(
             description="Why there is no result: nothing matches, the filters keep it away, only the session that asks "
-            "holds it, or it is not indexed yet."
+            "holds it, it is not indexed yet, or such an error is not known."
         ),
     ] = None
     hints: Annotated[list[str], Meta(description="What to try instead, and what was not looked at.")] = []

@@ -393,7 +393,10 @@ class TantivyWords:
     def is_swapping(self) -> bool:
         """Whether another process puts other words into place, or has done so since these were opened."""
         beside = (self._directory / name for name in (layout.NEW_KEYWORD, layout.OLD_KEYWORD))
-        return _inode(self._keyword_directory) != self._opened_inode or any(one.exists() for one in beside)
+        if any(one.exists() for one in beside):
+            return True
+        # Without a directory there is nothing to swap: the index is gone.
+        return _inode(self._keyword_directory) not in (None, self._opened_inode)
 
     def open_again(self) -> None:
         """Let go of the words that are open, so that the next read opens those in place."""

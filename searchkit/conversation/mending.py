@@ -1,0 +1,145 @@
+"""How an error was mended: from the place where it was seen to the one where it was gone, and what was changed between.
+
+The place is a result that failed, or a prompt into which somebody pasted the error. What lies between is only told
+where it has to do with the error: an edit of a file that the error names, or of a text that it speaks of, or another
+command. Whatever else passed later may have passed by itself.
+"""
+
+import re
+from collections.abc import Sequence
+
+import msgspec
+
+from searchkit.backends.base import Catalog, Step, Stored
+from searchkit.conversation.errors import Telling
+from searchkit.conversation.excerpt import excerpt
+from searchkit.conversation.fixes import FAR_RESULTS, MOST_CHANGES, Attempt, attempts_of, subjects_of
+from searchkit.conversation.turns import steps_of
+from searchkit.sources.tools import REPLACED, changes_files, runs_commands
+from searchkit.types import Kind, Part
+
+# A changed command follows soon; later a command that looks like it is another one.
+NEAR_RESULTS = 12
+# The share of the words of two commands that both have, where one is the other one changed.
+_ALIKE = 0.5
+# Of the edits between, the last are read: what was changed last made it pass.
+_MOST_READ = 24
+# A shorter line that was replaced stands anywhere, and so does a shorter name.
+_MIN_LINE_CHARACTERS = 8
+_MIN_NAME_CHARACTERS = 3
+# What was asked in a prompt may be done in the next turn, after a question.
+_TURNS_AFTER = 1
+_WORD = re.compile(r"[\w./\\=-]+")
+_CHANGED_DIRECTORY = re.compile(r"^\s*cd\s[^&;|]*(?:&&|;)\s*")
+
+
+class Mended(msgspec.Struct, frozen=True, kw_only=True):
+    """What failed, what was changed, and what passed: calls before their results, or a prompt and what was answered."""
+
+    failed: Sequence[Stored]
+    changes: Sequence[Stored]
+    passed: Sequence[Stored]
+    edits: int
+
+
+def mended(catalog: Catalog, seen: Stored, error: Telling) -> Mended | None:
+    """Return how an error was mended that was seen in a failing result or in a prompt; None where that is not known."""
+    found = excerpt(catalog, seen.part.uuid, 0, _TURNS_AFTER)
+    if found is None:
+        return None
+    if seen.part.kind is Kind.TOOL_RESULT:
+        return _rerun(catalog, seen, error, steps_of(found.near))
+    several = (_answered(catalog, seen, error, steps_of(turn)) for turn in found.turns[found.own :])
+    return next((one for one in several if one is not None), None)
+
+
+def _rerun(catalog: Catalog, seen: Stored, error: Telling, steps: Sequence[Step]) -> Mended | None:
+    attempts = attempts_of(steps)
+    at = next((number for number, one in enumerate(attempts) if _is_of(one, seen.part)), None)
+    if at is None:
+        return None
+    failed, later = attempts[at], attempts[at + 1 : at + 1 + FAR_RESULTS]
+    later = [one for one in later if one.call.tool == failed.call.tool]
+    subjects = subjects_of(catalog, [one.call for one in (failed, *later)])
+    subject = subjects.get(failed.call.key, "")
+    for number, one in enumerate(later):
+        other = subjects.get(one.call.key, "")
+        is_changed = number < NEAR_RESULTS and runs_commands(one.call.tool) and is_variant(subject, other)
+        if not subject or one.result.is_error or not (subject == other or is_changed):
+            continue
+        told = _stored(catalog, [failed.call, failed.result, one.call, one.result])
+        # A pipe may hide that a command failed.
+        if len(told) < 4 or error.is_known(told[3].part.text):
+            continue
+        keys = [step.key for step in steps]
+        between = steps[keys.index(failed.result.key) : keys.index(one.call.key)]
+        passing = _passing(between)
+        edits = [call for call in passing if changes_files(call.tool)]
+        changes = _related(catalog, edits, told[:2], error)
+        if not edits and not is_changed:
+            changes = _speaking(catalog, [call for call in passing if runs_commands(call.tool)], error)
+        if changes or is_changed:
+            return Mended(failed=told[:2], changes=changes, passed=told[2:], edits=len(edits))
+        return None
+    return None
+
+
+def _answered(catalog: Catalog, seen: Stored, error: Telling, steps: Sequence[Step]) -> Mended | None:
+    """Take the edits of a turn for the fix of what was pasted, and the last that was said in it for the outcome."""
+    edits = [call for call in _passing(steps) if changes_files(call.tool)]
+    changes = _related(catalog, edits, [seen], error)
+    outcome = _stored(catalog, [step for step in steps if step.kind is Kind.TEXT][-1:])
+    is_mended = changes and outcome
+    return Mended(failed=[seen], changes=changes, passed=outcome, edits=len(edits)) if is_mended else None
+
+
+def _is_of(attempt: Attempt, part: Part) -> bool:
+    return attempt.result.uuid == part.uuid and attempt.result.call == part.call and attempt.result.is_error
+
+
+def _passing(steps: Sequence[Step]) -> list[Step]:
+    return [one.call for one in attempts_of(steps) if not one.result.is_error]
+
+
+def _related(catalog: Catalog, edits: Sequence[Step], failed: Sequence[Stored], error: Telling) -> list[Stored]:
+    """Return the last edits that have to do with the error."""
+    printed = "\n".join(one.part.text for one in failed)
+    last = edits[-_MOST_READ:]
+    read = zip(last, catalog.stored([call.key for call in last]), strict=True)
+    return [one for call, one in read if one is not None and _is_related(call, one.part, printed, error)][
+        -MOST_CHANGES:
+    ]
+
+
+def _speaking(catalog: Catalog, commands: Sequence[Step], error: Telling) -> list[Stored]:
+    """Return the last commands that name what the error is about."""
+    read = _stored(catalog, commands[-_MOST_READ:])
+    return [one for one in read if _speaks_of(one.part.text, error)][-MOST_CHANGES:]
+
+
+def _is_related(call: Step, part: Part, printed: str, error: Telling) -> bool:
+    """Say whether an edit has to do with an error: by its file, the text it replaced, or what the error is about."""
+    name = re.split(r"[/\\]", call.path or "")[-1]
+    stem = name.partition(".")[0]
+    if len(stem) >= _MIN_NAME_CHARACTERS and re.search(rf"(?<!\w){re.escape(stem)}(?!\w)", printed):
+        return True
+    replaced = [part.text[field.start : field.end] for field in part.fields if field.name in REPLACED]
+    lines = (line.strip() for text in replaced for line in text.splitlines())
+    return any(len(line) >= _MIN_LINE_CHARACTERS and line in printed for line in lines) or _speaks_of(part.text, error)
+
+
+def _speaks_of(text: str, error: Telling) -> bool:
+    folded = text.casefold()
+    return any(word in folded for word in error.specific)
+
+
+def is_variant(one: str, other: str) -> bool:
+    """Say whether a command is another one changed: the same program, and half of the words."""
+    words, others = (_WORD.findall(_CHANGED_DIRECTORY.sub("", command)) for command in (one, other))
+    if one == other or not words or not others or words[0] != others[0]:
+        return False
+    return len({*words} & {*others}) >= _ALIKE * len({*words} | {*others})
+
+
+def _stored(catalog: Catalog, steps: Sequence[Step]) -> list[Stored]:
+    return [stored for stored in catalog.stored([step.key for step in steps]) if stored is not None]
