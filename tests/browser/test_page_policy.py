@@ -86,7 +86,9 @@ def test_nothing_else_is_loaded(sample: Site, browser: Browser, load: str) -> No
         page.evaluate(f"async () => {{ await ({load}); }}")
         wait_for(lambda: page.evaluate("window.violations.length"))
 
-        assert [] == [address for address in elsewhere if not address.startswith(f"{sample.base}/v1/")]
+        # A busy browser may fetch the page's own icon only now.
+        own = (f"{sample.base}/v1/", f"{sample.base}/page/icon.svg")
+        assert [] == [address for address in elsewhere if not address.startswith(own)]
 
 
 def test_page_itself_violates_nothing(sample: Site, open_page: Open) -> None:
