@@ -447,7 +447,7 @@ def now() -> int:
 
 
 def _is_directory(path: str) -> bool:
-    """Say whether there is a directory; one that does not answer may be there, and whoever goes there will see."""
+    """Say whether there is a directory; one that does not answer may be there."""
     try:
         return _LOOKS.call(path, lambda: Path(path).is_dir())
     except SourceSilent:

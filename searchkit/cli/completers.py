@@ -34,7 +34,7 @@ def complete_filter(context: click.Context, parameter: click.Parameter, incomple
     offered: Iterable[str] = dict.fromkeys(spec.choices.values()) if spec.completion is Completion.CHOICES else ()
     if spec.completion is Completion.INDEXED:
         with suppress(Exception):
-            # Whoever completes the name of an option need not wait for the engine.
+            # Completing the name of an option need not wait for the engine.
             from searchkit.engine import Engine
 
             with Engine(context.params.get("index")) as engine:

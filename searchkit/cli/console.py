@@ -30,7 +30,7 @@ MOST_WIDTH = 120
 
 
 class Audience:
-    """Whoever reads the streams of this process."""
+    """The reader of this process's streams."""
 
     @property
     def environment(self) -> Mapping[str, str]:
@@ -69,7 +69,7 @@ class Audience:
                 click.echo(printed(line))
             sys.stdout.flush()
         except BrokenPipeError:
-            # Whoever read our output has seen enough. Caught here because click would leave with status 1,
+            # The reader of our output has seen enough. Caught here because click would leave with status 1,
             # and redirected because Python would complain when it closes stdout.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             sys.exit(0)

@@ -64,7 +64,7 @@ class Harmless(logging.Formatter):
 
 
 def run(arguments: list[str]) -> int:
-    """Run a command for whoever is the audience, say what goes wrong, and return the status."""
+    """Run a command, print for its audience what goes wrong, and return the status."""
     wants_json = "--json" in arguments
     try:
         color = False if audience().environment.get("NO_COLOR") else None
@@ -83,7 +83,7 @@ def run(arguments: list[str]) -> int:
         say("Interrupted.")
         return INTERRUPTED
     except OSError as error:
-        # The disk is full, the file system refuses something: nothing that whoever wrote this could mend.
+        # The disk is full, the file system refuses something: not a fault of the program.
         failure = SearchkitError(
             f"{error.filename or 'the file system'}: {error.strerror or error}", _system_hint(error)
         )

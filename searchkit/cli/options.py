@@ -20,7 +20,7 @@ Command = Callable[..., Any]
 
 def common(command: Command) -> Command:
     """Add what every command takes."""
-    # Whoever hands commands to the resident process has read it before.
+    # The client of the resident process has read it before.
     command = click.option("--no-resident", is_flag=True, expose_value=False, help="Do it in this process.")(command)
     command = click.option("--json", "as_json", is_flag=True, help="Print one JSON value.")(command)
     return click.option("--index", metavar="DIR", help="Where the index is.")(command)

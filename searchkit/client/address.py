@@ -78,7 +78,7 @@ def door(index: "str | Path") -> "dict[str, Any] | None":
 
     Raises NotPrivate where somebody else could have written them.
     """
-    # Only Windows and whoever shows the address asks for it.
+    # Only Windows, and commands that show the address, ask for it.
     import json
 
     try:

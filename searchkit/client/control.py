@@ -1,4 +1,4 @@
-"""Finds, starts and ends the process of an index, for the command `serve` and for whoever asks whether it runs."""
+"""Finds, starts and ends the process of an index, for `serve` and `status`."""
 
 import json
 import os

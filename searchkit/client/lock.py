@@ -26,7 +26,7 @@ def hold(path: Path) -> int | None:
         return None
     before = os.read(descriptor, MAX_BYTES).decode("ascii", "replace").split()
     died = before[0] if before and before[0].isdecimal() and before[-1] != _LEFT else None
-    # For whoever must end a process that does not answer any more.
+    # So that a process that no longer answers can be ended.
     os.ftruncate(descriptor, 0)
     os.lseek(descriptor, 0, os.SEEK_SET)
     os.write(descriptor, f"{os.getpid()} after {died}".encode() if died else str(os.getpid()).encode())

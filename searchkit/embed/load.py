@@ -38,7 +38,7 @@ class Models:
     """One that embeds, and one that reranks where somebody wants that."""
 
     def __init__(self, settings: Settings, share: "Callable[[], Embedder] | None" = None) -> None:
-        """Load nothing yet; where the embedder is shared, whoever has it is asked."""
+        """Load nothing yet; a shared embedder is asked for."""
         self._settings = settings
         self._share = share
         self._embedder: Embedder | None = None

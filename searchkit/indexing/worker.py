@@ -94,7 +94,7 @@ def batches_from_elsewhere(
             requests.close()
             yield from _received(answers)
         except BaseException:
-            # Given up, here or by whoever asked: the other process must not read on.
+            # Given up, here or by the caller: the other process must not read on.
             process.kill()
             raise
     if process.returncode:
@@ -139,7 +139,7 @@ def _receive(stream: BinaryIO, answers: queue.Queue[bytes | Exception]) -> None:
             answers.put(answer)
     except ValueError:
         log.debug("the reader's pipe was closed")
-    except Exception as error:  # raised again by whoever waits for the next batch
+    except Exception as error:  # raised again where the next batch is awaited
         answers.put(error)
     answers.put(b"")
 

@@ -1,7 +1,7 @@
 """`searchkit mcp`: passes what an agent asks on stdin to the resident process, and its answers to stdout.
 
 There is one of these for every agent that is open, so it imports next to nothing. All it keeps is the version of
-the protocol that was agreed on: whoever answers needs no memory, so that a process that died is started again and
+the protocol that was agreed on: the server keeps no state, so that a process that died is started again and
 asked again. Where none can be had, the whole server is loaded here.
 """
 
@@ -36,7 +36,7 @@ MOST_STARTS = 2
 MOST_DEATHS = 3
 SHUN_SECONDS = 30.0
 PAUSE_SECONDS = 0.03
-# Agents ask a few things at once, and whoever sends more waits.
+# Agents ask a few things at once, and further requests wait.
 MOST_AT_ONCE = 16
 OK, CONFLICT, BUSY, NOT_FOUND = 200, 409, 503, 404
 WENT_WRONG = 2

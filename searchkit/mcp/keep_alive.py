@@ -36,7 +36,7 @@ class Beating:
         self._has_beaten = False
 
     async def until(self, working: "asyncio.Future[None] | asyncio.Future[bytes]") -> None:
-        """Beat until some work is done; whoever is not waited for any more takes it with him."""
+        """Send keep-alive bytes until some work is done; cancel the work with the request."""
         try:
             while not (await asyncio.wait([working], timeout=BEAT_SECONDS))[0]:
                 await self.beat()

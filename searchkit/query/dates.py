@@ -27,7 +27,7 @@ from searchkit.query.types import Period, Span
 
 # Forms to show where a date was not understood.
 EXAMPLES = ("2026-03-01", "2026-03", "7d", "yesterday", '"last march"', '"3 days ago"')
-# No date takes more room; whoever writes more has not written a date.
+# No date takes more room; anything longer is not a date.
 _MAX_CHARS = 60
 # What seems older is a mistake, and the first of all years has no beginning in UTC.
 _FIRST_YEAR = 1900

@@ -41,7 +41,7 @@ def spans(code: Code) -> Iterator[list[Span]]:
 
 @cache
 def _lexer(name: str) -> "Lexer":
-    # A tenth of a second, for whoever sees colours.
+    # A tenth of a second, paid only where colours are shown.
     from pygments.lexers import get_lexer_by_name
 
     return get_lexer_by_name(name, stripnl=False, ensurenl=True)

@@ -159,7 +159,7 @@ def _listed(numbers: Mapping[str, int]) -> str:
     return ", ".join(count(number, named[name], _PLURALS.get(name)) for name, number in numbers.items())
 
 
-# A document on a terminal: lines that fit its width, and colours for whoever sees them.
+# A document on a terminal: lines that fit its width, and colours where they are shown.
 
 # What stands before each message, and before the one that was asked for.
 MARGIN, HIT = "  ", "> "
@@ -231,7 +231,7 @@ def _note(note: Note, screen: Screen, margin: str) -> Iterator[str]:
         yield indent + style(f"{text}: {command}")
         return
     yield from (indent + style(row) for row in wrapped(text + (":" if command else ""), room))
-    # Whoever copies a command takes a line.
+    # A command is copied by the line.
     yield from (indent + MARGIN + style(row) for row in wrapped(command, room - len(MARGIN)))
 
 

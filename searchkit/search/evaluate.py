@@ -146,7 +146,7 @@ HITS = 3
 
 
 def homed(questions: Iterable[Labelled], homes: Mapping[str, str | None]) -> list[Labelled]:
-    """Name the sessions of right messages where whoever wrote the questions did not."""
+    """Name the sessions of right messages where the questions do not."""
     return [
         one
         if one.sessions

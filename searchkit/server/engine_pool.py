@@ -22,7 +22,7 @@ T = TypeVar("T")
 ENGINES = 3
 # What may read whole conversations has so many of them at most: the others are for searches.
 ENGINES_THAT_WAIT = 1
-# A search takes a tenth of a second, the first use of a reranker a minute; whoever waited longer went away.
+# A search takes a tenth of a second, the first use of a reranker a minute; a client that waited longer has gone.
 ANSWER_SECONDS = 120.0
 # An index that is being rebuilt lacks a file for a moment.
 ATTEMPTS = 5

@@ -159,7 +159,7 @@ def _check_answering(roots: Sequence[Path]) -> None:
 def _look(roots: Sequence[Path]) -> None:
     """Look at the directories of all projects."""
     for root in roots:
-        # One that is missing is told by whoever reads it.
+        # A missing one is reported when it is read.
         with suppress(OSError), os.scandir(root / "projects") as entries:
             for entry in entries:
                 entry.stat()

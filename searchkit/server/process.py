@@ -51,7 +51,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 
     give_back()
     spare()
-    # Whoever answers should not wait long for threads that compute: each keeps Python's one lock for so long.
+    # Threads that answer should not wait long for threads that compute: each keeps Python's one lock for so long.
     sys.setswitchinterval(SWITCH_SECONDS)
     status = WENT_WRONG
     try:
@@ -73,7 +73,7 @@ def listen(index: Path) -> socket.socket:
         listening = loopback(0, BACKLOG)
     else:
         path = address.socket_path(index)
-        # Renamed once it listens, so that whoever finds it is answered.
+        # Renamed once it listens, so that a client that finds it is answered.
         beside = path.with_name(f"{path.name}.new")
         beside.unlink(missing_ok=True)
         listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -116,9 +116,9 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _detach() -> None:
-    """Hold on to nothing of whoever started it: no terminal, no pipe, no directory."""
+    """Hold on to nothing of the process that started it: no terminal, no pipe, no directory."""
     if sys.platform != "win32":
-        # Whoever leads a group already, as the jobs of a shell do, cannot leave its session.
+        # The leader of a process group, as a job of a shell is, cannot leave its session.
         with suppress(OSError):
             os.setsid()
     nothing = os.open(os.devnull, os.O_RDWR)

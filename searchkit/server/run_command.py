@@ -16,7 +16,7 @@ from searchkit.errors import UsageError
 from searchkit.server.outdated import is_outdated
 from searchkit.text.sanitize import printed
 
-# Whoever upgrades takes longer to type the next command.
+# An upgrade takes longer than this.
 OUTDATED_SECONDS = 1.0
 
 
@@ -56,7 +56,7 @@ def run(engine: Engine, request: bytes) -> bytes:
     is_ours = asked.version == __version__ and asked.environment.get("TZ") == os.environ.get("TZ")
     if not is_ours or is_outdated(OUTDATED_SECONDS) or asked.index != str(engine.settings.index):
         return msgspec.json.encode(Elsewhere())
-    # A command would say that an index is missing which is only being rebuilt; whoever lends engines waits for it.
+    # A command would say that an index is missing which is only being rebuilt; the engine pool waits for it.
     engine.store.check()
     return msgspec.json.encode(copy_context().run(_run, engine, asked))
 
@@ -75,7 +75,7 @@ def _run(engine: Engine, asked: Asked) -> Said | Elsewhere:
 
 
 class Client(Audience):
-    """Whoever sits before the terminal of a client; what is said is kept for him."""
+    """The terminal of a client; what is printed is kept for it."""
 
     def __init__(self, asked: Asked) -> None:
         """Take what is known of the terminal."""

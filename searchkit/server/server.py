@@ -51,7 +51,7 @@ class Presence:
         try:
             self._store.check()
         except IndexMissing as error:
-            # Whoever builds it again because it cannot be read moves it aside first, and is done in a moment.
+            # A rebuild of an unreadable index moves it aside first, which takes a moment.
             was_missing, self._is_missing = self._is_missing, True
             return error.message if was_missing else None
         except SearchkitError as error:

@@ -94,7 +94,7 @@ class Service:
     def _followed(self) -> tuple[Path, ...]:
         """Return the roots to follow: those that were named, or those of the index, and no others.
 
-        What is configured where the process was started is for whoever indexes, and need not be of this index.
+        What is configured where the process was started is for indexing, and need not be of this index.
         """
         return tuple(map(Path, self._roots)) or self._store.roots()
 
@@ -103,6 +103,6 @@ class Service:
         try:
             self.engines.warm_up()
         except SearchkitError as error:
-            # Whoever asks for it is told.
+            # A request for it reports that.
             log.warning("cannot load everything: %s", error.message)
         self._state = "ready"

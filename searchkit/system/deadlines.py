@@ -75,7 +75,7 @@ class _Call(Generic[T]):
     def run(self) -> None:
         try:
             self._values.append(self._function())
-        except BaseException as error:  # raised again by whoever waits for it
+        except BaseException as error:  # raised again where it is awaited
             self._error = error
 
     def result(self) -> T:

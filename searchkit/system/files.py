@@ -29,7 +29,7 @@ def check_owned(path: "Path", *, may_be_link: bool = False) -> None:
 
     A symbolic link must lead to something in its own directory, or below it. With `may_be_link` it may lead
     anywhere: for a directory that the user named, who may keep it on another disk. The link and what it leads to
-    must be his in both cases. Parents are not looked at: whoever could put another file here would own that file.
+    must be his in both cases. Parents are not looked at: another user's file here would be owned by that user.
     Raises OSError (FileNotFoundError, PermissionError) where the path cannot be looked at.
     """
     found = os.lstat(path)

@@ -1,6 +1,6 @@
 """The gate that texts of transcripts pass on their way out, with a function for each place that they go to.
 
-Transcripts are hostile text: names of branches, ids and paths as well as what was said. Whoever prints, quotes or
+Transcripts are hostile text: names of branches, ids and paths as well as what was said. Code that prints, quotes or
 links something of them asks here, and nowhere else.
 """
 

@@ -26,7 +26,7 @@ FILTERS_SCRIPT = "script/filters.js"
 
 
 def is_public(path: str) -> bool:
-    """Say whether whoever asks may have what is at a path: the page itself, which says nothing of any transcript."""
+    """Say whether a path needs no token: the page itself, which says nothing of any transcript."""
     return path in ("/", "/overview") or path.startswith(("/session/", "/page/"))
 
 

@@ -2,7 +2,7 @@
 
 What only the index still has must not be lost, so nothing is read from transcripts here. All rows are copied
 into a new file under the numbers that they have, as far as they can be read, and that file then takes the
-place of the old one in a single transaction: whoever reads meanwhile sees one or the other.
+place of the old one in a single transaction: a concurrent reader sees one or the other.
 """
 
 import logging
@@ -394,7 +394,7 @@ def _copy_chunks(source: sqlite3.Connection, target: sqlite3.Connection, lost: s
             except zstandard.ZstdError:
                 texts = unpack_unchecked(packed, decompressor)
                 if not texts:
-                    # Kept as it is: whoever checks texts tells which are lost.
+                    # Kept as it is: checking the texts tells which are lost.
                     target.execute("INSERT OR IGNORE INTO chunks VALUES (?, ?, ?, ?)", (chunk, *span, packed))
                     continue
             target.execute("INSERT OR IGNORE INTO chunks VALUES (?, ?, ?, ?)", (chunk, *span, compress(texts)))

@@ -76,7 +76,7 @@ def _is_there(descriptor: int, path: Path) -> bool:
 
 def _sign(descriptor: int) -> None:
     """Write into the lock who holds it."""
-    # Whoever only reads the index does not wait for this.
+    # A process that only reads the index does not wait for this.
     import socket
 
     since = datetime.now().astimezone().isoformat(timespec="seconds")

@@ -13,7 +13,7 @@ from searchkit.client import control
 from searchkit.render.wire.process import Serving, Stopped
 
 MOST_PORT = 65_535
-# How often whoever stays looks whether the process is still there; that also keeps it from leaving.
+# How often a command that stays checks whether the process is still there; that also keeps it from leaving.
 LOOK_SECONDS = 5.0
 
 

@@ -71,14 +71,14 @@ SAMPLES = (
 
 # A model made ready to run, kept in one file: a line that says what it is, then the graph.
 #
-# It is written under another name and renamed, so that whoever reads it finds all of it or none; two
+# It is written under another name and renamed, so that a reader finds all of it or none; two
 # processes that make it at once write the same. What it was not meant to be is noticed by its hash.
 
 log = logging.getLogger(__name__)
 
 # No line that was written here is longer.
 MOST_LINE_BYTES = 4096
-# Nobody takes so long to write a model: whoever began it was killed.
+# Writing a model never takes so long: the process that began it was killed.
 ABANDONED_SECONDS = 3600
 
 
@@ -107,7 +107,7 @@ def load(path: Path) -> tuple[Ready, bytes] | None:
     except FileNotFoundError:
         return None
     except NotPrivate as refusal:
-        # Whoever else can write there could have put another model there.
+        # Another user who can write there could have put another model there.
         log.warning("%s, so the model is made again every time; %s", refusal.message, refusal.hint)
         return None
     except (OSError, ValueError, msgspec.MsgspecError) as error:
@@ -140,7 +140,7 @@ def store(path: Path, ready: Ready, graph: bytes) -> None:
                 Path(name).unlink()
             raise
     except NotPrivate:
-        # Whoever looked for it was told.
+        # The process that looked for it has logged it.
         return
     except OSError as error:
         log.warning("cannot keep the model in %s, so it is made again every time: %s", path, error)

@@ -97,7 +97,7 @@ class Encoder:
         try:
             yield from pool.map(self._made, batches(rows))
         finally:
-            # Whoever interrupts waits for the batches that run, not for those that were to come.
+            # An interrupt waits for the batches that run, not for those that were to come.
             pool.shutdown(cancel_futures=True)
 
     def told(self, rows: Sequence[Row]) -> list[Array]:

@@ -63,7 +63,7 @@ def shape(directory: Path) -> Shape:
 
 def tensors(directory: Path) -> Mapping[str, Array]:
     """Read the weights."""
-    # Needed once in the life of a model, so whoever embeds does not wait for it.
+    # Needed once in the life of a model, so embedding does not wait for it.
     from safetensors import SafetensorError
     from safetensors.numpy import load_file
 

@@ -29,7 +29,7 @@ STATE: dict[str, tuple[str, Kind | None]] = {
     "agent-setting": ("agentSetting", Kind.SYSTEM),
     "agent-color": ("agentColor", None),
 }
-# Copies of what the client sends to the model: all of it stands elsewhere in the transcript, by whoever said it.
+# Copies of what the client sends to the model: all of it stands elsewhere in the transcript, under its author.
 REQUESTS = frozenset({"api-request", "api-request-shape", "api-request-blob"})
 # Types that hold bookkeeping and no words.
 SILENT = (

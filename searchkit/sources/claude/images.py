@@ -64,7 +64,7 @@ def _records(file: str, uuid: str | None = None) -> Iterator[dict[str, object]]:
 def _lines(opened: BinaryIO) -> Iterator[bytes]:
     """Yield the lines of a file, without those that are too long; one that shrinks meanwhile just ends.
 
-    It is read and not mapped: whoever reads a mapped file behind its new end is killed.
+    It is read and not mapped: reading a mapped file behind its new end kills the process.
     """
     is_rest = False
     while piece := opened.readline(MOST_LINE_BYTES):

@@ -238,7 +238,7 @@ ALL = TABLES + SEALS + BEGINNING
 
 # Indexes that writing a new catalog does without: sorting all rows once takes a third of the time that
 # it takes to put each in its place. They are made before the first sessions are settled, and, after a
-# first build that was killed, by whoever opens the catalog next to write. A search does without them, too.
+# first build that was killed, by the next process that opens the catalog to write. A search does without them, too.
 LATE_INDEXES = (
     "CREATE INDEX IF NOT EXISTS records_missing_parent ON records (missing_parent) WHERE missing_parent IS NOT NULL",
     "CREATE INDEX IF NOT EXISTS records_session ON records (session)",

@@ -254,7 +254,7 @@ def _held(connection: sqlite3.Connection, unpacker: Unpacker, name: str) -> Iter
 
 
 def meant(connection: sqlite3.Connection, unpacker: Unpacker, filter: Filter) -> set[int]:
-    """Return the sessions in which something is meant by a filter."""
+    """Return the sessions that a filter selects."""
     if filter.name == "file":
         return _touching(connection, filter)
     return matching(filter, _held(connection, unpacker, filter.name))

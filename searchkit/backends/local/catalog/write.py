@@ -41,7 +41,7 @@ class Files:
     def __init__(self, connection: sqlite3.Connection, names: Names, is_mending: bool = False) -> None:
         """Write through `connection`, inside the caller's transaction.
 
-        Whoever mends trusts no row of a file that is read from its beginning.
+        A repair trusts no row of a file that is read from its beginning.
         """
         self._is_mending = is_mending
         self._connection = connection

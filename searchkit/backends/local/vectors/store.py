@@ -321,7 +321,7 @@ class LanceVectors:
         return self._held
 
     def _readable(self) -> "pyarrow.Table":
-        """Return what the rows are of; whoever writes throws a table away that is damaged, and begins again."""
+        """Return what the rows are of; a writer discards a damaged table and begins again."""
         vectors = self._vectors()
         try:
             if self._is_writable:

@@ -84,7 +84,7 @@ def apart(table: "Table") -> int:
 
 def optimize(table: "Table", kept: timedelta) -> None:
     """Join pieces, let the indexes know all rows, and clear versions that are older than what is kept."""
-    # Files that a killed writer left are nobody's: whoever writes holds the lock of the index.
+    # Files that a killed writer left are orphans: a writer holds the lock of the index.
     table.optimize(cleanup_older_than=kept, delete_unverified=True)
 
 
@@ -264,7 +264,7 @@ class Vectors:
         """Open the directory, again where it is open."""
         self._opened: Table | None = None
         with private(), self._reading():
-            # Whoever reads sees what was written last.
+            # Readers see the latest version.
             self._store = _lancedb().connect(self._path.parent, read_consistency_interval=timedelta(0))
 
     @property

@@ -268,7 +268,7 @@ class TantivyWords:
         self._release_keyword()
         shutil.rmtree(self._keyword_directory, ignore_errors=True)
         if self._keyword_directory.exists():
-            # Whoever forgets a session must know that its words are still there.
+            # The user who prunes a session must know that its words are still there.
             raise IndexUnwritable(
                 f"cannot remove {self._keyword_directory}", "give yourself permission there, then run this again"
             )

@@ -25,7 +25,7 @@ export function liveSearch({ onAnswer, onCounts, onTrouble }) {
     // What the whole answer was the answer to.
     let whole = null;
 
-    /** Ask; `pressed` is when the key was pressed, for whoever measures. */
+    /** Ask; `pressed` is when the key was pressed, for measurements. */
     async function search(words, sort, pressed) {
         const number = ++newest;
         asking.abort();

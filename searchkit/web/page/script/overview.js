@@ -41,7 +41,7 @@ export function overviewView(root) {
             );
         } catch (error) {
             if (number !== newest) return;
-            // Whoever comes here again wants it asked again.
+            // Coming back here asks again.
             shown = null;
             fill(root, refused(error));
         }

@@ -46,7 +46,7 @@ export function readingView(root, { go, back }) {
             else lay();
         } catch (error) {
             if (number !== newest) return;
-            // Whoever comes here again wants it asked again.
+            // Coming back here asks again.
             shown = null;
             fill(root, refused(error));
         }

@@ -104,7 +104,7 @@ export function searchView(root, { go, retype }) {
         if (!isAnswered) {
             fill(list);
             fill(trouble);
-            // Whoever comes here again wants it asked again.
+            // Coming back here asks again.
             shown = null;
         }
         trouble.append(refused(error));
