@@ -66,7 +66,7 @@ def is_number(text: str) -> bool:
     return text.isascii() and text.isdecimal() and len(text) <= len(str(MOST_RESULTS)) and int(text) <= MOST_RESULTS
 
 
-# Which session is meant by what was typed.
+# Which session an argument names.
 
 
 def meant(engine: Engine, asked: str) -> Session:
@@ -105,7 +105,7 @@ def listed(found: Sequence[Session]) -> str:
 
 
 def titled(engine: Engine, asked: str) -> Session:
-    """Find the session that is meant by an id or a number, or else by words of its title."""
+    """Find the session that an id, a number or words of its title name."""
     uuid, _, part = asked.partition("#")
     asked = uuid if part.isdecimal() else asked
     must_say(asked)

@@ -159,7 +159,7 @@ def agent_id(agent: Agent) -> str:
 
 
 def first_record(catalog: Catalog, id: str) -> str:
-    """Return the record with which the conversation of an agent begins that is meant by such an id."""
+    """Return the first record of the conversation of the agent that such an id names."""
     session, _, name = id.partition(OF_AGENT)
     return next((node.uuid for node in own_records(catalog, Agent(name=name, session=session))), name)
 

@@ -242,7 +242,7 @@ def _message(message: Message, screen: Screen) -> Iterator[str]:
     room = _room(screen, indent + MARGIN)
     rows: list[str] = []
     for number, piece in enumerate(message.pieces):
-        # Words stand apart from code; a command and what is told besides it belong together.
+        # Words stand apart from code; a command and its description belong together.
         if number and (isinstance(piece, Prose) or isinstance(message.pieces[number - 1], Prose)):
             rows.append("")
         rows += _rows(piece, room, screen)

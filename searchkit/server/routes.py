@@ -134,7 +134,7 @@ def session(engine: Engine, given: Whole, id: str) -> outlines.Outline:
 
 
 def tree(engine: Engine, given: Parameters, id: str) -> outlines.Outline:
-    """Show the turns of a session, the ways that were left, compactions and agents."""
+    """Show the turns of a session, abandoned branches, compactions and agents."""
     return outlines.outline(engine.outline(_session(engine, id)), is_full=False)
 
 
