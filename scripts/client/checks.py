@@ -55,7 +55,10 @@ def words(report: Report, stage: Stage, product: Product) -> None:
     """Check that every planted word is found with its kind, session and uuid."""
     planted = {one.word: one for one in stage.planted}
     on_disk = places(stage.home.root, set(planted))
-    found = product.search(list(planted))
+    # A title is no result where its session has another hit, so it is asked for by its kind.
+    found = product.search(list(planted)) | product.search(
+        [word for word, one in planted.items() if one.kind == "title"], kind="title"
+    )
     missing = [f"{word} ({one.kind}) is in no transcript" for word, one in planted.items() if not _held(one, on_disk)]
     report.check(f"{len(planted)} planted words are in the transcripts", missing)
     kinds = sorted({one.kind for one in planted.values()})

@@ -49,9 +49,10 @@ class Product:
         )
         return Said(status=done.returncode, output=done.stdout, error=done.stderr.strip()[-500:])
 
-    def search(self, words: list[str]) -> dict[str, list[dict[str, Any]]]:
-        """Search for each word by itself, all in one process; return every hit."""
-        questions = "".join(json.dumps({"id": word, "query": word, "limit": 50}) + "\n" for word in words)
+    def search(self, words: list[str], kind: str = "") -> dict[str, list[dict[str, Any]]]:
+        """Search for each word by itself, all in one process, in parts of one kind if one is named."""
+        limit = {"limit": 50, **({"kind": kind} if kind else {})}
+        questions = "".join(json.dumps({"id": word, "query": word, **limit}) + "\n" for word in words)
         file = self.home / "questions.jsonl"
         file.write_text(questions)
         said = self.run("search", "--mode", "keyword", "--queries", str(file), "--json")
