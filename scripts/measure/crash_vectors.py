@@ -62,8 +62,7 @@ def checks(root: Path, index: Path, peaceful: Path) -> dict[str, bool]:
 
     from searchkit.backends.local import layout
     from searchkit.backends.local.backend import LocalBackend
-    from searchkit.backends.local.vectors import pending
-    from searchkit.backends.local.vectors.rows import DESCRIBED, descriptions, kept
+    from searchkit.backends.local.vectors.rows import DESCRIBED, descriptions, digests, kept
     from searchkit.backends.local.vectors.table import NUMBERS, Vectors, tables
 
     vectors = []
@@ -72,7 +71,7 @@ def checks(root: Path, index: Path, peaceful: Path) -> dict[str, bool]:
         with closing(LocalBackend(directory)) as backend:
             names = tables(directory / layout.VECTORS)
             rows = Vectors(directory / layout.VECTORS, names[0])._select(None, [*NUMBERS, "feature", "vector"])
-            wanted = pending.digests(backend.catalog.connection)
+            wanted = digests(backend.catalog.connection)
             counted = Counter(zip(rows["part"].to_pylist(), rows["piece"].to_pylist(), strict=True))
             said = set(zip(*(rows[name].to_pylist() for name in DESCRIBED), strict=True))
             if directory == index:

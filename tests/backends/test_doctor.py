@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from searchkit.backends.local.catalog import doctor
+from searchkit.backends.local.catalog import repair
 from searchkit.render import health
 from searchkit.render.health import Verdict
 from searchkit.types import Finding
@@ -55,12 +55,12 @@ def test_what_there_is_to_do_comes_first() -> None:
 
 def test_every_kind_that_is_looked_for_has_a_meaning_of_its_own() -> None:
     """Nothing of a transcript falls back to what is said of the unknown; the index has it where a rebuild mends it."""
-    kinds = [*doctor._QUERIES, "cycle", "torn line", "unknown type", "unreadable", "not JSON"]
+    kinds = [*repair._QUERIES, "cycle", "torn line", "unknown type", "unreadable", "not JSON"]
     unknown = health.diagnosis("a kind of tomorrow")
 
     assert [] == [kind for kind in kinds if health.diagnosis(kind) == unknown]
     assert Verdict.WORTH_KNOWING == unknown.verdict
-    assert {Verdict.ACT} == {health.diagnosis(f"index: {kind}").verdict for kind in doctor._HEALTH}
+    assert {Verdict.ACT} == {health.diagnosis(f"index: {kind}").verdict for kind in repair._HEALTH}
 
 
 def test_usual_things_are_fine(calm: Home, run: Run) -> None:

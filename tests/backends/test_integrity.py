@@ -169,7 +169,7 @@ def test_damaged_row_is_told_and_healed(run: Run, index: Path, statement: str) -
     assert [0, 0] == [run("search", word).status for word in ("lantern", "candle")]
 
 
-SAMPLES = {"SAMPLED_BLOCKS": "catalog.doctor", "SAMPLED_CHUNKS": "catalog.doctor", "SAMPLED_FILES": "words.store"}
+SAMPLES = {"SAMPLED_BLOCKS": "catalog.repair", "SAMPLED_CHUNKS": "catalog.repair", "SAMPLED_FILES": "words.store"}
 
 
 @pytest.mark.parametrize("damaged", ["text", "row", "words"])

@@ -28,7 +28,7 @@ def pair(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPat
     """A backend of each kind with three sessions, after rows were added to the table."""
     for row in ROWS:
         monkeypatch.setitem(filters.BY_NAME, row.name, row)
-    monkeypatch.setattr("searchkit.backends.local.words.facets.FACETS", (*filters.FACETS, "agent-app", "version"))
+    monkeypatch.setattr("searchkit.backends.local.words.search.FACETS", (*filters.FACETS, "agent-app", "version"))
     kept = LocalBackend(tmp_path_factory.mktemp("row") / "index", is_writable=True)
     several: list[Backend] = [kept, ReferenceBackend()]
     of_a, of_b = Context(version="1.2"), Context(version="2.0")

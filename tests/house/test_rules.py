@@ -26,7 +26,7 @@ FORBIDDEN_IMPORTS = [
     ("query/parse.py", "import searchkit.backends.base", "layers"),
     ("stowaway.py", "", "layers"),
     ("engine.py", "import sqlite3", "stores"),
-    ("backends/totals.py", "import tantivy", "stores"),
+    ("backends/costs.py", "import tantivy", "stores"),
     ("engine.py", "import searchkit.backends.local.layout", "backends"),
     ("cli/forward.py", "def later() -> None:\n    from searchkit.backends.local import CATALOG", "backends"),
     ("cli/main.py", "def later() -> None:\n    import lancedb", "stores"),

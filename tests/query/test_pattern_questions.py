@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from searchkit import Engine
-from searchkit.backends.local.words import checking, store
+from searchkit.backends.local.words import search, store
 from tests.support.answers import OTHER, SESSION
 from tests.support.probe import every, searched, texts
 from tests.support.transcript import Home
@@ -137,9 +137,9 @@ def test_hidden_counts_what_matches(engine: Engine, asked: str, hidden: int) -> 
 
 def test_what_is_not_looked_at_is_unseen(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     """When the time is over, the rest is counted as unseen; the newest come first."""
-    monkeypatch.setattr(checking, "MOST_LOOKED_AT", 3)
+    monkeypatch.setattr(search, "MOST_LOOKED_AT", 3)
     few = engine.search(r"/\s\w/", group="none")
-    monkeypatch.setattr(checking, "LOOKING_SECONDS", -1.0)
+    monkeypatch.setattr(search, "LOOKING_SECONDS", -1.0)
     none = engine.search(r"/\s\w/", group="none")
 
     assert len(TEXTS) + 1 - 3 == few.unseen
@@ -160,7 +160,7 @@ def test_slow_pattern_is_given_up_in_time(tmp_path_factory: pytest.TempPathFacto
 
         answer = engine.search(r"/.{1,400}zz/", group="none")
 
-        assert time.monotonic() - started < 4 * checking.LOOKING_SECONDS
+        assert time.monotonic() - started < 4 * search.LOOKING_SECONDS
         assert (1, 1) == (answer.total, answer.unseen)
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Protocol, runtime_checkable
 
 from searchkit.backends.base import Backend, Stored
-from searchkit.backends.local.catalog import read
+from searchkit.backends.local.catalog import threads
 from searchkit.backends.local.catalog.store import SqliteCatalog
 from searchkit.types import Link
 from tests.reference.held import Holding
@@ -69,9 +69,9 @@ def _from_sqlite(catalog: SqliteCatalog) -> Iterator[Holding]:
         last = numbers[-1]
         condition = f"parts.record IN ({','.join('?' * len(numbers))})"
         parts: dict[str, list[Stored]] = {}
-        for stored in read.parts(catalog.connection, catalog.unpacker, condition, numbers):
+        for stored in threads.parts(catalog.connection, catalog.unpacker, condition, numbers):
             parts.setdefault(stored.link.uuid, []).append(stored)
-        for link in read.links(catalog.connection, "id", numbers):
+        for link in threads.links(catalog.connection, "id", numbers):
             yield Holding(link=link, parts=parts.get(link.uuid, []))
 
 
@@ -82,9 +82,9 @@ def _numbers(catalog: SqliteCatalog, after: int) -> list[int]:
 
 def _session_from_sqlite(catalog: SqliteCatalog, session: str, agent: str | None) -> Iterator[Stored]:
     seen: set[int] = set()
-    numbers = read.whose(catalog.connection, session, agent)
-    statement = f"SELECT id FROM ({read.IN_SESSION}) ORDER BY is_copy, is_foreign, path, line"
+    numbers = threads.whose(catalog.connection, session, agent)
+    statement = f"SELECT id FROM ({threads.IN_SESSION}) ORDER BY is_copy, is_foreign, path, line"
     for (record,) in catalog.connection.execute(statement, numbers).fetchall() if numbers else ():
         if record not in seen:
             seen.add(record)
-            yield from read.parts(catalog.connection, catalog.unpacker, "records.id = ?", (record,))
+            yield from threads.parts(catalog.connection, catalog.unpacker, "records.id = ?", (record,))

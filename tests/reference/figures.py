@@ -3,11 +3,10 @@
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 
-from searchkit.backends.costs import Key, Spent, decode, priced, spent
+from searchkit.backends.costs import Counted, Key, Spent, decode, priced, spent, tally
 from searchkit.backends.costs import costs as add_up
 from searchkit.backends.costs import counted as of_shares
 from searchkit.backends.prices import LONG_PROMPT, Price
-from searchkit.backends.totals import Counted, tally
 from searchkit.query.filter_matching import is_met, is_then
 from searchkit.query.types import Condition
 from searchkit.types import COST_STATE, Cost, Figures, Grouping, Kind, Link, Standing

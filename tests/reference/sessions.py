@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from searchkit.backends.base import Stored
-from searchkit.backends.titles import MOST_TYPED, title_from
+from searchkit.backends.local.catalog.sessions import MOST_TYPED, title_from
 from searchkit.query.filter_matching import is_met, is_time_met
 from searchkit.query.filters import BY_NAME
 from searchkit.query.types import Condition

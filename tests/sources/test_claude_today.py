@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from searchkit.backends.base import Backend
-from searchkit.backends.titles import title_from
+from searchkit.backends.local.catalog.sessions import title_from
 from searchkit.types import Kind
 from tests.support.answers import OTHER, SESSION, THIRD, facts_of, found, kept, said, session_of
 from tests.support.transcript import Home, Transcript, tool_id

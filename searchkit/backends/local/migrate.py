@@ -20,7 +20,7 @@ import zstandard
 
 from searchkit.backends.local import layout
 from searchkit.backends.local.catalog import checksums, schema, store
-from searchkit.backends.local.catalog.dedupe import find_parents
+from searchkit.backends.local.catalog.delete import find_parents
 from searchkit.backends.local.catalog.ids import uuid_key
 from searchkit.backends.local.catalog.repair import drop_dangling
 from searchkit.backends.local.catalog.schema import KINDS, LANGUAGES, SHARED

@@ -2,17 +2,22 @@
 
 import sqlite3
 from collections.abc import Iterable, Sequence
+from typing import Any
 
-from searchkit.backends.local.catalog.ids import keep_last_number, last_number, rows_in
+from searchkit.backends.duplicates import Candidate, judge
+from searchkit.backends.local.catalog.ids import keep_last_number, last_number, part_id, rows_in
 from searchkit.backends.local.catalog.merge import choose_home
-from searchkit.backends.local.catalog.schema import LINK, SHARED
+from searchkit.backends.local.catalog.schema import KINDS, LINK, SHARED
 from searchkit.backends.local.catalog.texts import Packer, Unpacker
+from searchkit.types import ANSWERED, Kind, Standing
 
 _FORGET_TELLINGS = """
 DELETE FROM tellings WHERE part IN (SELECT id FROM parts WHERE record = ?1) AND NOT EXISTS
   (SELECT 1 FROM places WHERE record = ?1 AND places.file = tellings.file AND places.line = tellings.line)
 """
+
 _UNTOLD = "SELECT id FROM parts WHERE record = ? AND NOT EXISTS (SELECT 1 FROM tellings WHERE part = parts.id)"
+
 _ORPHANS = """
 DELETE FROM responses WHERE id NOT IN (SELECT response FROM records WHERE response IS NOT NULL);
 UPDATE responses SET record = first FROM
@@ -27,7 +32,33 @@ DELETE FROM names WHERE id NOT IN (
   UNION SELECT name FROM facts UNION SELECT agent FROM facts UNION SELECT action FROM touches
   UNION SELECT ifnull(agent, 0) FROM files);
 """
+
 _IS_DOOMED = "IN (SELECT id FROM temp.doomed)"
+
+# Sessions settled in one transaction: enough that its cost vanishes, few enough that none waits.
+SESSIONS_AT_ONCE = 200
+
+_IS_CONCERNED = "SELECT EXISTS (SELECT 1 FROM parts WHERE session = ? AND (standing > 0 OR repeats IS NOT NULL))"
+
+_DIGESTS = """
+SELECT id, digest, standing, call, kind, repeats FROM parts WHERE session = ?1
+UNION SELECT id, digest, standing, call, kind, repeats FROM parts
+  WHERE record IN (SELECT record FROM places WHERE session = ?1)
+"""
+
+_PARTS = """
+SELECT parts.id, uuid, block, variant, digest, parts.standing, time, call, path, abs(line), parts.repeats, parts.session
+FROM parts JOIN records ON records.id = parts.record JOIN files ON files.id = records.file WHERE parts.id IN
+"""
+
+_ANSWERED = "SELECT value FROM facts WHERE session = ? AND name = (SELECT id FROM names WHERE name = ?)"
+
+_FIND_PARENTS = """
+UPDATE records SET missing_parent = NULL,
+  parent = (SELECT id FROM records AS parents WHERE parents.uuid = records.missing_parent)
+WHERE missing_parent IS NOT NULL
+  AND EXISTS (SELECT 1 FROM records AS parents WHERE parents.uuid = records.missing_parent)
+"""
 
 
 def erase_file(connection: sqlite3.Connection, file: int) -> None:
@@ -130,3 +161,56 @@ def _forget_texts(connection: sqlite3.Connection, condition: str) -> None:
         execute("DELETE FROM chunks WHERE id = ?", (chunk,))
         connection.executemany("INSERT INTO chunks VALUES (?, ?, ?, ?)", packer.chunks())
         connection.executemany("UPDATE parts SET chunk = ?, start = ?, length = ? WHERE id = ?", moved)
+
+
+def unsettled(connection: sqlite3.Connection) -> list[int]:
+    """List the sessions to settle, as many as one transaction should take."""
+    statement = "SELECT id FROM sessions WHERE is_settled = 0 LIMIT ?"
+    return [row[0] for row in connection.execute(statement, (SESSIONS_AT_ONCE,))]
+
+
+def find_parents(connection: sqlite3.Connection) -> None:
+    """Give records whose parent came after them its number."""
+    connection.execute(_FIND_PARENTS)
+
+
+def settle(connection: sqlite3.Connection, session: int) -> None:
+    """Mark the repeats of one session and drop its stand-ins that are no longer needed."""
+    if connection.execute(_IS_CONCERNED, (session,)).fetchone()[0]:
+        rows = connection.execute(_DIGESTS, (session,)).fetchall()
+        secondary = {digest for _, digest, standing, _, _, repeats in rows if standing or repeats is not None}
+        result = KINDS.index(Kind.TOOL_RESULT)
+        answered = [call for _, _, standing, call, kind, _ in rows if kind == result and standing < Standing.STAND_IN]
+        answered += [row[0] for row in connection.execute(_ANSWERED, (session, ANSWERED))]
+        concerned = [part for part, digest, *_ in rows if digest in secondary]
+        _decide(connection, session, concerned, [call for call in answered if call])
+    connection.execute("UPDATE sessions SET is_settled = 1 WHERE id = ?", (session,))
+
+
+def _decide(connection: sqlite3.Connection, session: int, parts: list[int], answered: list[str]) -> None:
+    """Judge the parts that a session holds; of one that lives in another session only that one decides."""
+    rows = list(rows_in(connection, _PARTS, parts))
+    verdict = judge(map(_candidate, rows), answered)
+    own = {row[0]: row[10] for row in rows if row[11] == session}
+    changed = [
+        (verdict.repeats.get(part), part)
+        for part, repeats in own.items()
+        if part not in verdict.dropped and repeats != verdict.repeats.get(part)
+    ]
+    connection.executemany("UPDATE parts SET repeats = ? WHERE id = ?", changed)
+    dropped = [part for part in own if part in verdict.dropped]
+    if dropped:
+        erase_parts(connection, dropped)
+
+
+def _candidate(row: tuple[Any, ...]) -> Candidate:
+    key, uuid, block, variant, digest, standing, time, call, path, line, *_ = row
+    return Candidate(
+        key=key,
+        id=part_id(uuid, block, variant),
+        digest=digest,
+        standing=Standing(standing),
+        time=time,
+        call=call,
+        order=(path, line),
+    )

@@ -1,39 +1,45 @@
 """Sessions: which ones a condition selects, and the title, project, times and counts of each."""
 
+import re
 import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
-from searchkit.backends.local.catalog.ids import rows_in
+from searchkit.backends.local.catalog.ids import optional_text, rows_in
 from searchkit.backends.local.catalog.schema import IS_TYPED, KINDS, NUMBERED, SIDECHAIN
 from searchkit.backends.local.catalog.texts import Unpacker
-from searchkit.backends.titles import MOST_TYPED, title_from
 from searchkit.query.filter_matching import holds, is_time_met
 from searchkit.query.filters import BY_NAME
 from searchkit.query.types import Condition, Filter
 from searchkit.sources.apps import DEFAULT
-from searchkit.types import Heading, Kind, Session
+from searchkit.types import Fact, Heading, Kind, Session
 
 # The best first. A summary that names a record of the session comes before one that does not.
 _GIVEN = ("custom-title", "ai-title")
+
 _MADE = ("summary", "index-title", "index-summary")
 
 # A session is gone with the last of its own files. One that never had any lies in files of other names.
 _TRANSCRIPT = "files.kind IN ('session', 'agent', 'journal')"
+
 _OWN = f"SELECT 1 FROM files WHERE files.session = sessions.id AND {_TRANSCRIPT}"
+
 IS_GONE = f"""
 iif(EXISTS ({_OWN}), NOT EXISTS ({_OWN} AND NOT is_gone), NOT EXISTS (
   SELECT 1 FROM records JOIN files ON files.id = file
   WHERE records.session = sessions.id AND {_TRANSCRIPT} AND NOT is_gone))
 """
+
 _HEADINGS = f"SELECT id, name, ended, {IS_GONE} FROM sessions WHERE id IN"
+
 # An agent of which nothing is kept only warmed a cache, or guessed at the next prompt; all of a copy may be elsewhere.
 _IS_WARMUP = f"""
 EXISTS (SELECT 1 FROM records WHERE file = files.id) AND NOT EXISTS (SELECT 1 FROM records
   JOIN parts ON parts.record = records.id WHERE file = files.id AND parts.kind != {KINDS.index(Kind.TITLE)})
 """
+
 _COUNTS = f"""
 SELECT id, started,
   (SELECT count(*) FROM records WHERE records.session = sessions.id),
@@ -42,20 +48,28 @@ SELECT id, started,
   (SELECT count(DISTINCT agent) FROM files WHERE files.session = sessions.id AND kind = 'agent' AND NOT ({_IS_WARMUP}))
 FROM sessions WHERE id IN
 """
+
 _NAMES = f"SELECT id FROM names WHERE name IN {('project', 'branch', 'app', *_GIVEN, *_MADE)}"
+
 _FACTS = f"""
 SELECT session, (SELECT names.name FROM names WHERE names.id = facts.name), value, line FROM facts
 WHERE facts.name IN ({_NAMES}) AND session IN
 """
+
 # The last row of a session is the one that is kept.
 _LATEST = """
 SELECT session, value FROM facts WHERE name = (SELECT id FROM names WHERE name = ?) ORDER BY line, value DESC
 """
+
 # From the few summaries to their records, which SQLite would otherwise begin with.
 _SUMMARIES = """
 SELECT records.session, value FROM facts CROSS JOIN records ON records.uuid = leaf
 WHERE leaf IS NOT NULL AND facts.name = (SELECT id FROM names WHERE name = 'summary') ORDER BY facts.line, value DESC
 """
+
+# So many of the first things that were typed are looked at.
+MOST_TYPED = 32
+
 # What a person typed first; the tasks of agents only where no person typed anything.
 _TYPED = f"""
 SELECT chunk, start, length FROM parts JOIN records ON records.id = record JOIN files ON files.id = file
@@ -64,6 +78,25 @@ ORDER BY records.agent IS NOT NULL, parts.kind, time IS NULL, time, line, path, 
   printf('%x', variant)
 LIMIT {MOST_TYPED}
 """
+
+# So much of a prompt serves as a title.
+TITLE_CHARACTERS = 100
+
+# A text of so many characters tells something, one of several words with fewer ("fix login"), and Chinese, Japanese
+# and Korean with fewer still.
+_MIN_CHARACTERS, _MIN_CHARACTERS_OF_WORDS, _MIN_WIDE_CHARACTERS = 12, 8, 4
+
+_WIDE = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+
+# Commands of the client that say nothing about the work, with or without arguments.
+_HOUSEKEEPING = re.compile(
+    r"/(?:clear|compact|config|context|cost|doctor|effort|exit|export|fast|help|hooks|ide|login|logout|mcp|memory|model"
+    r"|permissions|plugins?|privacy-settings|quit|release-notes|reload|rename|resume|rewind|settings|status|statusline"
+    r"|terminal-setup|theme|upgrade|usage|vim)(?:\s.*)?",
+    re.DOTALL,
+)
+
+_WARMUP = "Warmup"
 
 
 def sessions(connection: sqlite3.Connection, unpacker: Unpacker, numbers: Sequence[int]) -> list[Session]:
@@ -178,6 +211,8 @@ def _of_facts(filter: str) -> str:
 
 
 _IS_SIDECHAIN = f"parts.record IN (SELECT id FROM records WHERE flags & {SIDECHAIN})"
+
+
 # Each yields sessions and the values they have of a filter. Of all others these are the facts that it names.
 _HELD = {
     "session": "SELECT id, name FROM sessions WHERE id > 0",
@@ -199,10 +234,16 @@ _HELD = {
         )
     ),
 }
+
+
 _TOUCHING = "SELECT DISTINCT records.session, touches.path FROM touches JOIN records ON records.id = record"
+
+
 _TOUCHING_ELSEWHERE = """
 SELECT DISTINCT places.session, touches.path FROM touches JOIN places ON places.record = touches.record
 """
+
+
 _HELD["file"] = f"""
 SELECT session, paths.path FROM ({_TOUCHING} UNION {_TOUCHING_ELSEWHERE}) AS touching
   JOIN paths ON paths.id = touching.path
@@ -279,3 +320,40 @@ def matching(filter: Filter, rows: Iterable[tuple[int, str]]) -> set[int]:
         if verdicts[value]:
             found.add(number)
     return found
+
+
+def title_from(texts: Iterable[str]) -> str | None:
+    """Choose a title among what was typed, in the order in which it should be preferred."""
+    first = None
+    for text in texts:
+        title = " ".join(text.split())
+        if len(title) < 2 or title == _WARMUP or _HOUSEKEEPING.fullmatch(title):
+            continue
+        if _is_substantial(title):
+            return title[:TITLE_CHARACTERS]
+        first = first or title
+    return first
+
+
+def _is_substantial(title: str) -> bool:
+    return (
+        len(title) >= _MIN_CHARACTERS
+        or (" " in title and len(title) >= _MIN_CHARACTERS_OF_WORDS)
+        or len(_WIDE.findall(title)) >= _MIN_WIDE_CHARACTERS
+    )
+
+
+def facts(connection: sqlite3.Connection, session: str, wanted: Sequence[str] = ()) -> list[Fact]:
+    """Return what is known of a session and its agents, by name and line; of all names, unless some are given."""
+    named = f" AND names.name IN ({','.join('?' * len(wanted))})" if wanted else ""
+    rows = connection.execute(
+        "SELECT names.name, value, agents.name, leaf, line FROM facts JOIN names ON names.id = facts.name"
+        " LEFT JOIN names AS agents ON agents.id = agent"
+        f" WHERE session = (SELECT id FROM sessions WHERE name = ?){named}"
+        " ORDER BY names.name, line, value, agents.name",
+        (session, *wanted),
+    )
+    return [
+        Fact(session=session, name=name, value=value, agent=agent, leaf=optional_text(leaf), line=line)
+        for name, value, agent, leaf, line in rows
+    ]

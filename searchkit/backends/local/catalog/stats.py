@@ -8,36 +8,19 @@ from typing import Any
 
 import orjson
 
-from searchkit.backends.costs import Key, Spent, decode, priced, spent
+from searchkit.backends.costs import Counted, Key, Spent, decode, priced, spent, tally
 from searchkit.backends.costs import costs as add_up
 from searchkit.backends.costs import counted as of_shares
 from searchkit.backends.local.catalog import sessions
 from searchkit.backends.local.catalog import sessions as telling
-from searchkit.backends.local.catalog.ids import optional_text, rows_in
+from searchkit.backends.local.catalog.ids import rows_in
 from searchkit.backends.local.catalog.schema import IS_TYPED, KINDS, LINK
 from searchkit.backends.local.catalog.sessions import IS_GONE
 from searchkit.backends.local.catalog.texts import Unpacker
 from searchkit.backends.prices import LONG_PROMPT, Price
-from searchkit.backends.totals import Counted, tally
 from searchkit.query.filter_matching import is_met, is_then
 from searchkit.query.types import Condition, Filter, Period
-from searchkit.types import COST_STATE, Cost, Counts, Fact, Figures, Grouping, Kind, Standing
-
-
-def facts(connection: sqlite3.Connection, session: str, wanted: Sequence[str] = ()) -> list[Fact]:
-    """Return what is known of a session and its agents, by name and line; of all names, unless some are given."""
-    named = f" AND names.name IN ({','.join('?' * len(wanted))})" if wanted else ""
-    rows = connection.execute(
-        "SELECT names.name, value, agents.name, leaf, line FROM facts JOIN names ON names.id = facts.name"
-        " LEFT JOIN names AS agents ON agents.id = agent"
-        f" WHERE session = (SELECT id FROM sessions WHERE name = ?){named}"
-        " ORDER BY names.name, line, value, agents.name",
-        (session, *wanted),
-    )
-    return [
-        Fact(session=session, name=name, value=value, agent=agent, leaf=optional_text(leaf), line=line)
-        for name, value, agent, leaf, line in rows
-    ]
+from searchkit.types import COST_STATE, Cost, Counts, Figures, Grouping, Kind, Standing
 
 
 def counts(connection: sqlite3.Connection) -> Counts:

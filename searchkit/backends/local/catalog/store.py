@@ -16,11 +16,8 @@ import orjson
 
 from searchkit.backends.base import READ_BY, Batch, Conclusion, Node, Prepared, Step, Stored
 from searchkit.backends.local import layout
-from searchkit.backends.local.catalog import read, threads
-from searchkit.backends.local.catalog import sessions as choosing
-from searchkit.backends.local.catalog import sessions as telling
-from searchkit.backends.local.catalog import stats as census
-from searchkit.backends.local.catalog.checksums import broken, can_seal, is_readable
+from searchkit.backends.local.catalog import sessions as catalog_sessions
+from searchkit.backends.local.catalog import threads
 from searchkit.backends.local.catalog.ids import Names, last_number, parse_part_id, rows_in, uuid_key
 from searchkit.backends.local.catalog.texts import Unpacker
 from searchkit.backends.prices import LIST, Price
@@ -170,7 +167,7 @@ class SqliteCatalog:
 
     def settle(self) -> None:
         """Decide, for the sessions written to, which parts only repeat others."""
-        from searchkit.backends.local.catalog.dedupe import find_parents, settle, unsettled
+        from searchkit.backends.local.catalog.delete import find_parents, settle, unsettled
 
         with mapped(self.path):
             complete_indexes(self.connection)
@@ -189,7 +186,7 @@ class SqliteCatalog:
     def stored(self, keys: Sequence[int], /) -> list[Stored | None]:
         """Return parts by their keys, in this order; None for one that is gone."""
         with self.reading():
-            found = read.numbered(self.connection, self.unpacker, keys)
+            found = threads.numbered(self.connection, self.unpacker, keys)
             return [found.get(key) for key in keys]
 
     def part(self, part_id: str, /) -> Stored | None:
@@ -199,23 +196,23 @@ class SqliteCatalog:
             return None
         with self.reading():
             statement = "uuid = ? AND block = ? AND variant = ?"
-            return next(read.parts(self.connection, self.unpacker, statement, key), None)
+            return next(threads.parts(self.connection, self.unpacker, statement, key), None)
 
     def links(self, uuids: Sequence[str], /) -> Mapping[str, Link]:
         """Return the records with these uuids; a missing one is left out."""
         with self.reading():
-            found = read.links(self.connection, "uuid", [uuid_key(uuid) for uuid in uuids])
+            found = threads.links(self.connection, "uuid", [uuid_key(uuid) for uuid in uuids])
             return {link.uuid: link for link in found}
 
     def beginning(self, text: str, limit: int, /) -> list[str]:
         """Return the uuids that begin with a text, in order."""
         with self.reading():
-            return read.beginning(self.connection, text, limit)
+            return threads.beginning(self.connection, text, limit)
 
     def opening(self, session: str, /) -> list[str]:
         """Return the uuid of the first thing that was said in a session, or nothing where there is none."""
         with self.reading():
-            return read.opening(self.connection, session)
+            return threads.opening(self.connection, session)
 
     def keys(self, uuid: str, /) -> list[int]:
         """Return the keys of what a record says, in the order of its blocks."""
@@ -252,7 +249,7 @@ class SqliteCatalog:
             kept = self.kept()
             if kept.projects is None:
                 several: dict[str, set[int]] = {}
-                for session, project in telling.projects(self.connection).items():
+                for session, project in catalog_sessions.projects(self.connection).items():
                     several.setdefault(project, set()).add(session)
                 kept.projects = {project: frozenset(sessions) for project, sessions in several.items()}
             return kept.projects
@@ -276,7 +273,7 @@ class SqliteCatalog:
     def members(self, session: str, agent: str | None = None, /) -> list[Node]:
         """Return the records of a session, or of one of its agents, as they lie there, copies after others."""
         with self.reading():
-            numbers = read.whose(self.connection, session, agent)
+            numbers = threads.whose(self.connection, session, agent)
             return threads.members(self.connection, *numbers) if numbers else []
 
     def nodes(self, keys: Sequence[int], /) -> list[Node]:
@@ -297,7 +294,7 @@ class SqliteCatalog:
     def touching(self, session: str, /) -> list[Step]:
         """Return the calls of a session that touched a file, in line order: of each file and tool the last."""
         with self.reading():
-            numbers = read.whose(self.connection, session, None)
+            numbers = threads.whose(self.connection, session, None)
             return threads.touching(self.connection, numbers[0]) if numbers else []
 
     def tail(self, session: str, /) -> "Sketch | None":
@@ -305,13 +302,13 @@ class SqliteCatalog:
         from searchkit.backends.local.catalog.long_threads import tail
 
         with self.reading():
-            numbers = read.whose(self.connection, session, None)
+            numbers = threads.whose(self.connection, session, None)
             return tail(self.connection, numbers[0]) if numbers else None
 
     def agents(self, session: str, /) -> list[str]:
         """Return the agents that have records in a session, in order of their names, without those that say nothing."""
         with self.reading():
-            numbers = read.whose(self.connection, session, None)
+            numbers = threads.whose(self.connection, session, None)
             return threads.agents(self.connection, numbers[0]) if numbers else []
 
     def offspring(self, keys: Sequence[int], session: str, /) -> list[Node]:
@@ -332,19 +329,21 @@ class SqliteCatalog:
     def sessions(self, condition: Condition, limit: int | None = None, /) -> list[Session]:
         """Return the sessions for which a condition holds, newest first."""
         with self.reading():
-            chosen = choosing.select_sessions(self.connection, self.unpacker, condition)[:limit]
-            return telling.sessions(self.connection, self.unpacker, chosen)
+            chosen = catalog_sessions.select_sessions(self.connection, self.unpacker, condition)[:limit]
+            return catalog_sessions.sessions(self.connection, self.unpacker, chosen)
 
     def named(self, ids: Sequence[str], /) -> dict[str, Session]:
         """Return the sessions with these ids; a missing one is left out."""
         with self.reading():
-            chosen = choosing.named(self.connection, ids)
-            return {session.id: session for session in telling.sessions(self.connection, self.unpacker, chosen)}
+            chosen = catalog_sessions.named(self.connection, ids)
+            return {
+                session.id: session for session in catalog_sessions.sessions(self.connection, self.unpacker, chosen)
+            }
 
     def values(self, name: str, /) -> list[str]:
         """Return the values there are of a filter, those that most sessions have first."""
         with self.reading():
-            return choosing.values(self.connection, self.unpacker, name)
+            return catalog_sessions.values(self.connection, self.unpacker, name)
 
     def headings(self, ids: Sequence[str], /) -> dict[str, Heading]:
         """Return what the sessions with these ids are known by; a missing one is left out."""
@@ -353,31 +352,33 @@ class SqliteCatalog:
             wanted = [id for id in ids if id not in kept.headings]
             if wanted:
                 if kept.summaries is None:
-                    kept.summaries = telling.summaries_of(self.connection)
-                chosen = choosing.named(self.connection, wanted)
-                found = telling.headings(self.connection, self.unpacker, chosen, kept.summaries).values()
+                    kept.summaries = catalog_sessions.summaries_of(self.connection)
+                chosen = catalog_sessions.named(self.connection, wanted)
+                found = catalog_sessions.headings(self.connection, self.unpacker, chosen, kept.summaries).values()
                 kept.headings.update({heading.id: heading for heading in found})
             return {id: kept.headings[id] for id in ids if id in kept.headings}
 
     def facts(self, session: str, names: Sequence[str] = (), /) -> list[Fact]:
         """Return what is known of a session and its agents; of some names, or of all where none is given."""
         with self.reading():
-            return census.facts(self.connection, session, names)
+            return catalog_sessions.facts(self.connection, session, names)
 
     def findings(self, is_deep: bool = False) -> Iterator[Finding]:
         """Yield what is wrong in the transcripts and in the catalog itself: a sample of it, or all."""
-        from searchkit.backends.local.catalog import doctor
+        from searchkit.backends.local.catalog import repair
 
         with self.reading():
-            yield from doctor.findings(self.connection, self.path, is_deep)
+            yield from repair.findings(self.connection, self.path, is_deep)
         if self.setting(FORGETTING):
             detail = "what prune was to forget may still be on the disk: run searchkit index"
             yield Finding(kind="index: forgetting unfinished", file=str(self.path.parent), line=0, detail=detail)
 
     def counts(self) -> Counts:
         """Count what is kept."""
+        from searchkit.backends.local.catalog import stats
+
         with self.reading():
-            return census.counts(self.connection)
+            return stats.counts(self.connection)
 
     def figures(
         self, condition: Condition, groupings: Sequence[Grouping], prices: Mapping[str, Price] = LIST, /
@@ -400,6 +401,7 @@ class SqliteCatalog:
 
         False where SQLite cannot read the catalog through.
         """
+        from searchkit.backends.local.catalog.checksums import broken, is_readable
         from searchkit.backends.local.catalog.repair import damaged_texts, mend_indexes
 
         if not mend_indexes(self.connection):
@@ -575,6 +577,8 @@ def _prepare_to_read(connection: sqlite3.Connection, directory: Path) -> None:
 
 
 def _prepare_to_write(connection: sqlite3.Connection, directory: Path) -> None:
+    from searchkit.backends.local.catalog.checksums import can_seal
+
     execute = connection.execute
     execute(f"PRAGMA cache_size = {CACHE_PAGES}")
     execute(f"PRAGMA page_size = {PAGE_BYTES}")
@@ -607,6 +611,8 @@ def complete_indexes(connection: sqlite3.Connection) -> None:
 
 
 def _is_damaged(connection: sqlite3.Connection) -> bool:
+    from searchkit.backends.local.catalog.checksums import broken
+
     try:
         return any(broken(connection))
     except sqlite3.DatabaseError:

@@ -6,6 +6,7 @@ deletion or another model cannot leave the two out of step.
 
 import logging
 import shutil
+import sqlite3
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
@@ -17,10 +18,13 @@ import orjson
 
 from searchkit.backends.base import EMBEDDING, Near, Reach, Stored, Vector
 from searchkit.backends.local import layout
-from searchkit.backends.local.catalog import read
+from searchkit.backends.local.catalog import threads
+from searchkit.backends.local.catalog.checksums import wrong_sums
 from searchkit.backends.local.catalog.store import Kept, SqliteCatalog
 from searchkit.backends.local.filters import Narrowing
-from searchkit.errors import IndexDamaged, IndexModel, IndexUnwritable, UsageError
+from searchkit.backends.local.vectors.table import Vectors, table_path
+from searchkit.backends.vector_priority import EXCHANGE_PIECE
+from searchkit.errors import IndexDamaged, IndexFault, IndexModel, IndexUnwritable, UsageError
 from searchkit.query.types import Condition
 from searchkit.types import Finding
 
@@ -30,12 +34,18 @@ if TYPE_CHECKING:
     import pyarrow
 
     from searchkit.backends.base import Values
-    from searchkit.backends.local.vectors.table import Vectors
 
 log = logging.getLogger(__name__)
 
 # Parts whose rows are looked at together when the catalog says that they changed.
 AT_ONCE = 1_000
+
+MEND = "run searchkit index"
+
+REBUILD = "it is not as it was written: run searchkit index --rebuild"
+
+# So many files are read where not all are asked for: some seconds at most.
+SAMPLED_FILES = 50
 
 
 class LanceVectors:
@@ -69,7 +79,7 @@ class LanceVectors:
         held = self._holding()
         with self._catalog.reading():
             numbers = list(islice((number for number in self._in_order() if number not in held), limit))
-            found = read.numbered(self._catalog.connection, self._catalog.unpacker, numbers)
+            found = threads.numbered(self._catalog.connection, self._catalog.unpacker, numbers)
             return {number: found[number] for number in numbers}
 
     def twins(self, keys: Sequence[int], /) -> Mapping[int, Sequence[Vector]]:
@@ -128,7 +138,7 @@ class LanceVectors:
 
     def reach(self) -> Reach:
         """Count the parts that a search for meaning reaches, and those that it should reach and does not yet."""
-        from searchkit.backends.local.vectors import pending as wanting
+        from searchkit.backends.local.vectors import rows as wanting
 
         with self._catalog.reading():
             kept = self._catalog.kept()
@@ -163,14 +173,12 @@ class LanceVectors:
         """Yield what is wrong with the vectors that are searched."""
         embedding = self._catalog.setting(EMBEDDING)
         if embedding is not None:
-            from searchkit.backends.local.vectors import doctor
-
             with self._catalog.reading():
-                yield from doctor.findings(self._catalog.connection, self._vector_directory, embedding["name"], is_deep)
+                yield from findings(self._catalog.connection, self._vector_directory, embedding["name"], is_deep)
 
     def begin_rebuild(self) -> None:
         """Verify everything; vectors are thrown away where they are damaged."""
-        from searchkit.backends.local.store_files import wrong_sums
+        from searchkit.backends.local.catalog.checksums import wrong_sums
 
         if any(wrong_sums(self._catalog.connection, self._directory)):
             log.warning("the vectors are damaged, and are rebuilt")
@@ -213,7 +221,7 @@ class LanceVectors:
             )
 
     def _note_vector_files(self) -> None:
-        from searchkit.backends.local.store_files import note_sums
+        from searchkit.backends.local.catalog.checksums import note_sums
 
         with self._catalog.transaction():
             note_sums(self._catalog.connection, self._directory, layout.VECTORS)
@@ -295,7 +303,7 @@ class LanceVectors:
 
     def _holding(self) -> set[int]:
         """Return the parts that have a vector; who writes takes out what is left over of others."""
-        from searchkit.backends.local.vectors import pending as wanting
+        from searchkit.backends.local.vectors import rows as wanting
         from searchkit.backends.vector_priority import EXCHANGE_PIECE
 
         if self._held is None or not self._is_writable:
@@ -343,7 +351,7 @@ class LanceVectors:
 
     def _in_order(self) -> "array[int]":
         """Return what should have a vector, those worth most first; it is kept until something is written."""
-        from searchkit.backends.local.vectors import pending as wanting
+        from searchkit.backends.local.vectors import rows as wanting
 
         changes = self._catalog.connection.total_changes
         if self._order is None or self._order[0] != changes or not self._is_writable:
@@ -375,3 +383,35 @@ def _another(kept: Mapping[str, Any], asked: Mapping[str, Any]) -> IndexModel:
         " they are complete; or leave --model and SEARCHKIT_MODEL as they were"
     )
     return IndexModel(f"the vectors in the index were made with another model: {differences}", hint)
+
+
+def findings(connection: sqlite3.Connection, directory: Path, name: str, is_deep: bool = False) -> Iterator[Finding]:
+    """Hold a table of vectors against the catalog, and read all of it; of its files all or some are checked."""
+    place = str(table_path(directory, name))
+    for file in wrong_sums(connection, directory.parent, None if is_deep else SAMPLED_FILES):
+        yield Finding(kind="index: vectors damaged", file=str(file), line=0, detail=REBUILD)
+    try:
+        vectors = Vectors(directory, name)
+        vectors.check()
+        rows = vectors.held()
+    except IndexFault as fault:
+        yield Finding(kind="index: no search by meaning", file=place, line=0, detail=f"{fault.message}: {MEND}")
+        return
+    digests = rows.digests(connection)
+    columns = (rows[column].to_pylist() for column in ("part", "piece", "digest"))
+    held = Counter(zip(*columns, strict=True))
+    halves = rows.of_exchanges(connection) - {part for part, piece, _ in held if piece == EXCHANGE_PIECE}
+    right = {part for part, _, digest in held if digests.get(part) == digest} - halves
+    counts = {
+        "missing": len(digests) - len(right),
+        "left over": len({part for part, _, digest in held if digests.get(part) != digest}),
+        "twice": sum(count > 1 for count in held.values()),
+    }
+    said = {
+        "missing": "parts have no vector yet",
+        "left over": "parts have a vector that are gone or say something else",
+        "twice": "vectors are there more than once",
+    }
+    for what, count in counts.items():
+        if count:
+            yield Finding(kind=f"index: vectors {what}", file=place, line=0, detail=f"{count} {said[what]}: {MEND}")

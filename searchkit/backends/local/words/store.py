@@ -17,7 +17,6 @@ from searchkit.backends.local.catalog.ids import rows_in
 from searchkit.backends.local.catalog.schema import SIDECHAIN
 from searchkit.backends.local.catalog.store import SqliteCatalog
 from searchkit.backends.local.filters import Narrowing
-from searchkit.backends.local.words import checking
 from searchkit.backends.local.words import search as finding
 from searchkit.backends.local.words.highlight import marks
 from searchkit.backends.local.words.index import Indexed, Keyword
@@ -126,7 +125,7 @@ class TantivyWords:
     def findings(self, is_deep: bool = False) -> Iterator[Finding]:
         """Yield what is wrong with the keyword index."""
         place = str(self._keyword_directory)
-        from searchkit.backends.local.store_files import wrong_footers
+        from searchkit.backends.local.catalog.checksums import wrong_footers
 
         for file in wrong_footers(self._keyword_directory, None if is_deep else SAMPLED_FILES):
             detail = "it is not as it was written: run searchkit index --rebuild"
@@ -150,7 +149,7 @@ class TantivyWords:
         Where the catalog is mended, its parts get other numbers while it is read again, by which words that are
         searched must be found at once: these follow it instead, unless they are damaged, too.
         """
-        from searchkit.backends.local.store_files import wrong_footers
+        from searchkit.backends.local.catalog.checksums import wrong_footers
 
         if not self._catalog.is_mending or any(wrong_footers(self._keyword_directory)):
             self._begin_words_beside()
@@ -160,11 +159,11 @@ class TantivyWords:
         """Return the parts that answer a query; repeats are not among them."""
         if not self._has_words():
             return Found(hits=(), total=0)
-        demands = checking.demands(query)
+        demands = finding.demands(query)
         if demands is None:
             with self._open_keyword().reading():
                 return finding.find(self._search(query), limit, order)
-        ends_at = time.monotonic() + checking.LOOKING_SECONDS
+        ends_at = time.monotonic() + finding.LOOKING_SECONDS
         found = self._matching(query, demands, order, ends_at)
         hidden = 0
         if not found.hits and self._search(query).narrowing:
@@ -189,26 +188,22 @@ class TantivyWords:
     @_over_swaps
     def facets(self, query: Query, name: str, /) -> Mapping[str, int]:
         """Count the parts that answer a query by one of their values."""
-        from searchkit.backends.local.words.facets import facet
-
         if not self._has_words():
             return {}
         search = self._search(query)
-        if checking.demands(query) is not None:
+        if finding.demands(query) is not None:
             # What the index knows of a pattern is not enough: only what was seen to match is counted.
-            hits = self.search(query, checking.MOST_LOOKED_AT).hits
+            hits = self.search(query, finding.MOST_LOOKED_AT).hits
             search = finding.among(search, [hit.key for hit in hits])
         with self._catalog.reading(), self._open_keyword().reading():
-            return facet(search, self._catalog.connection, self._catalog.unpacker, name)
+            return finding.facet(search, self._catalog.connection, self._catalog.unpacker, name)
 
     @_over_swaps
     def spelling(self, word: str, /) -> list[str]:
         """Return words that are held somewhere and differ little from this one, the likeliest first."""
-        from searchkit.backends.local.words.spelling import similar
-
         keyword = self._open_keyword()
         with keyword.reading():
-            return similar(keyword.searcher, word)
+            return finding.similar(keyword.searcher, word)
 
     def close(self) -> None:
         """Release what is held."""
@@ -273,13 +268,13 @@ class TantivyWords:
                 f"cannot remove {self._keyword_directory}", "give yourself permission there, then run this again"
             )
 
-    def _matching(self, query: Query, demands: checking.Demands, order: Order, ends_at: float) -> Found:
+    def _matching(self, query: Query, demands: finding.Demands, order: Order, ends_at: float) -> Found:
         """Keep the hits whose texts match; the index only knew that they hold pieces of the patterns."""
         if order is Order.RELEVANCE and demands.is_for_patterns_only:
             # All score the same, so the newest are looked at.
             order = Order.NEWEST
         with self._open_keyword().reading():
-            found = finding.find(self._search(query), checking.MOST_LOOKED_AT, order)
+            found = finding.find(self._search(query), finding.MOST_LOOKED_AT, order)
         rows = "SELECT id, chunk, start, length FROM parts WHERE id IN"
         keys = [hit.key for hit in found.hits]
         seen: dict[int, bool] = {}
@@ -289,7 +284,7 @@ class TantivyWords:
                 # In the order in which they lie, so that no chunk is unpacked twice.
                 among = sorted(key for key in keys[start : start + LOOKED_AT_ONCE] if key in places)
                 texts = ((key, self._catalog.unpacker.text(*places[key])) for key in among)
-                seen |= checking.looks(demands, texts, ends_at)
+                seen |= finding.looks(demands, texts, ends_at)
         hits = [hit for hit in found.hits if seen.get(hit.key)]
         unseen = found.total - len(seen) - (len(keys) - len(places))
         return msgspec.structs.replace(found, hits=hits, total=len(hits), unseen=unseen)
