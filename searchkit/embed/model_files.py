@@ -7,6 +7,7 @@ import ssl
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -149,6 +150,7 @@ TRUE = ("1", "true", "yes", "on")
 # runtimes lie beside it, and may be many times as large.
 FETCHED = ["*.json", "*.txt", "*.model", "*.jinja", "*.safetensors"]
 NOT_FETCHED = ["onnx/*", "openvino/*"]
+EXTRA = "install the extra that brings it: pip install 'searchkit[models]'"
 OTHER_MODEL = "name another model, or the default one: SEARCHKIT_MODEL=default"
 
 
@@ -168,6 +170,10 @@ def opened_judge(name: str, hint: str) -> "CrossEncoder":
 
 
 def _opened(name: str, kind: str, hint: str) -> Any:
+    if find_spec("sentence_transformers") is None:
+        raise ModelMissing(
+            f"the model {name} needs sentence-transformers, which is not installed", f"{EXTRA}, or {hint}"
+        )
     if is_path(name):
         path = Path(name).expanduser().absolute()
         if not path.is_dir():

