@@ -387,24 +387,26 @@ def _another(kept: Mapping[str, Any], asked: Mapping[str, Any]) -> IndexModel:
 
 def findings(connection: sqlite3.Connection, directory: Path, name: str, is_deep: bool = False) -> Iterator[Finding]:
     """Hold a table of vectors against the catalog, and read all of it; of its files all or some are checked."""
+    from searchkit.backends.local.vectors.rows import digests, of_exchanges
+
     place = str(table_path(directory, name))
     for file in wrong_sums(connection, directory.parent, None if is_deep else SAMPLED_FILES):
         yield Finding(kind="index: vectors damaged", file=str(file), line=0, detail=REBUILD)
     try:
         vectors = Vectors(directory, name)
         vectors.check()
-        rows = vectors.held()
+        table = vectors.held()
     except IndexFault as fault:
         yield Finding(kind="index: no search by meaning", file=place, line=0, detail=f"{fault.message}: {MEND}")
         return
-    digests = rows.digests(connection)
-    columns = (rows[column].to_pylist() for column in ("part", "piece", "digest"))
+    wanted = digests(connection)
+    columns = (table[column].to_pylist() for column in ("part", "piece", "digest"))
     held = Counter(zip(*columns, strict=True))
-    halves = rows.of_exchanges(connection) - {part for part, piece, _ in held if piece == EXCHANGE_PIECE}
-    right = {part for part, _, digest in held if digests.get(part) == digest} - halves
+    halves = of_exchanges(connection) - {part for part, piece, _ in held if piece == EXCHANGE_PIECE}
+    right = {part for part, _, digest in held if wanted.get(part) == digest} - halves
     counts = {
-        "missing": len(digests) - len(right),
-        "left over": len({part for part, _, digest in held if digests.get(part) != digest}),
+        "missing": len(wanted) - len(right),
+        "left over": len({part for part, _, digest in held if wanted.get(part) != digest}),
         "twice": sum(count > 1 for count in held.values()),
     }
     said = {
