@@ -13,7 +13,7 @@ from searchkit.context.markdown import markdown
 from searchkit.context.types import DEFAULT_TOKENS
 from searchkit.errors import TooFewTokens, UsageError
 from searchkit.query.types import Condition, Filter
-from searchkit.render import no_results
+from searchkit.render import search
 from searchkit.sources.apps import APPS
 from searchkit.text.sanitize import one_line
 
@@ -80,7 +80,7 @@ def context(
         elif found.excerpts:
             print_lines([markdown(found).rstrip("\n")])
         else:
-            say(*no_results.reasons(found.answer, engine.values, files_behind(engine)))
+            say(*search.reasons(found.answer, engine.values, files_behind(engine)))
     return 0 if found.excerpts else NOTHING_FOUND
 
 

@@ -16,7 +16,6 @@ from searchkit.cli.session_argument import remember
 from searchkit.engine import Engine
 from searchkit.errors import SourceError, UsageError
 from searchkit.query.types import Group, Mode
-from searchkit.render import no_results
 from searchkit.render import search as answer
 from searchkit.search.types import SearchOptions
 
@@ -112,7 +111,7 @@ def search(
             print_lines(answer.answer(found, audience().width, time.time(), explain))
             print_lines(answer.facets(found, audience().width))
             if not found.results:
-                say(*no_results.reasons(found, engine.values, files_behind(engine)))
+                say(*answer.reasons(found, engine.values, files_behind(engine)))
             else:
                 say(*answer.remarks(found))
                 if (

@@ -10,7 +10,7 @@ from searchkit.backends.registry import find_store
 from searchkit.cli.options import common, root_option
 from searchkit.cli.output import print_json, print_lines, say
 from searchkit.client import control
-from searchkit.render.wire.process import Serving, Stopped
+from searchkit.render.wire.health import Serving, Stopped
 
 MOST_PORT = 65_535
 # How often a command that stays checks whether the process is still there; that also keeps it from leaving.

@@ -99,7 +99,7 @@ def _written(found: Conversation | Outline, asked: Asked, is_full: bool, form: s
     if form == "json":
         # Only programs need them.
         from searchkit.render.wire.conversation import conversation as conversation_json
-        from searchkit.render.wire.outline import outline as outline_json
+        from searchkit.render.wire.conversation import outline as outline_json
 
         if isinstance(found, Conversation):
             return [json_text(conversation_json(found, is_full))]

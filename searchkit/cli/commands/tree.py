@@ -10,7 +10,7 @@ from searchkit.cli.engine import opened
 from searchkit.cli.options import common
 from searchkit.cli.output import print_json
 from searchkit.cli.session_argument import titled
-from searchkit.render import tree as drawing
+from searchkit.render import outline as drawing
 from searchkit.render.terminal import Screen
 
 
@@ -30,7 +30,7 @@ def tree(session: str, index: str | None, as_json: bool, as_ascii: bool, full: b
     with opened(index) as engine:
         found = engine.outline(titled(engine, session).id, full)
         if as_json:
-            from searchkit.render.wire.outline import outline
+            from searchkit.render.wire.conversation import outline
 
             print_json(outline(found, is_full=False))
             return
@@ -41,4 +41,4 @@ def tree(session: str, index: str | None, as_json: bool, as_ascii: bool, full: b
             is_coloured=reader.is_coloured,
             is_ascii=as_ascii or reader.is_ascii,
         )
-        (reader.print if no_pager else reader.page)(drawing.lines(found, look))
+        (reader.print if no_pager else reader.page)(drawing.tree(found, look))
