@@ -4,11 +4,16 @@ import click
 
 from searchkit.cli.commands import NOTHING_FOUND
 from searchkit.cli.commands.search import files_behind
-from searchkit.cli.completers import complete_session
-from searchkit.cli.console import audience
-from searchkit.cli.engine import must_be_own, opened
-from searchkit.cli.options import Question, common, filter_options, rerank_option, understood, words_argument
-from searchkit.cli.output import print_json, print_lines, say, warn, warn_of
+from searchkit.cli.console import audience, must_be_own, opened, print_json, print_lines, say, warn, warn_of
+from searchkit.cli.options import (
+    Question,
+    common,
+    complete_session,
+    filter_options,
+    rerank_option,
+    understood,
+    words_argument,
+)
 from searchkit.context.markdown import markdown
 from searchkit.context.types import DEFAULT_TOKENS
 from searchkit.errors import TooFewTokens, UsageError

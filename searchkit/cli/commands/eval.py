@@ -9,9 +9,8 @@ import msgspec
 
 from searchkit.cli.commands import NOTHING_FOUND
 from searchkit.cli.commands.search import MODES
-from searchkit.cli.engine import opened
+from searchkit.cli.console import opened, print_json, print_lines, warn, warn_of
 from searchkit.cli.options import common, rerank_option
-from searchkit.cli.output import print_json, print_lines, warn, warn_of
 from searchkit.engine import Engine
 from searchkit.query.types import Group
 from searchkit.render.wire.search import Evaluation, Scores

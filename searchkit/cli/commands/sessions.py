@@ -3,10 +3,8 @@
 import click
 
 from searchkit.cli.commands import NOTHING_FOUND
-from searchkit.cli.console import audience
-from searchkit.cli.engine import opened
+from searchkit.cli.console import audience, opened, print_json, print_lines, say, warn
 from searchkit.cli.options import Question, by_title, common, filter_options, understood, words_argument
-from searchkit.cli.output import print_json, print_lines, say, warn
 from searchkit.render import search, terminal
 
 
