@@ -16,7 +16,7 @@ def main() -> "NoReturn":
         status = 130
     if status is None:
         from searchkit.cli.main import main as run_here
-        from searchkit.system.imports import spare
+        from searchkit.system.process import spare
 
         spare()
         run_here()

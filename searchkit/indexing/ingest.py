@@ -14,7 +14,7 @@ from searchkit.backends.base import Backend, Entry
 from searchkit.indexing.worker import batches, batches_from_elsewhere
 from searchkit.sources.base import Source
 from searchkit.sources.registry import by_app
-from searchkit.system.malloc import give_back_now
+from searchkit.system.process import give_back_now
 
 log = logging.getLogger(__name__)
 

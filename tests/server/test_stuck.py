@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from searchkit import Engine
-from searchkit.client import address as place
+from searchkit.client import connect as place
 from searchkit.errors import Refused
 from searchkit.server import engine_pool
 from searchkit.server.engine_pool import ENGINES, Engines

@@ -18,7 +18,7 @@ from searchkit.indexing.ingest import Progress, Summary
 from searchkit.render import health, terminal
 from searchkit.sources.base import DEMO
 from searchkit.sources.registry import app_of
-from searchkit.system.malloc import give_back
+from searchkit.system.process import give_back
 from searchkit.text.format import size
 from searchkit.text.sanitize import one_line
 
