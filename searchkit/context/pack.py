@@ -1,15 +1,15 @@
 """Packs what another agent should know into a budget of tokens, of which it never takes more."""
 
-from collections.abc import Iterator, Sequence
-from functools import cache
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache, partial
+from itertools import count, takewhile
 
 import msgspec
 
 from searchkit.backends.base import Backend, Stored
 from searchkit.context import markdown
-from searchkit.context.budget import LEAST_SIZE, allot
-from searchkit.context.excerpt import MOST_BESIDE, SHARE_AROUND, excerpt, nearest, unfolded, whole
-from searchkit.context.select import choose
+from searchkit.context.select import MOST_BESIDE, SHARE_AROUND, choose, excerpt, nearest, unfolded, whole
 from searchkit.context.types import Candidate, Excerpt, Pack
 from searchkit.errors import TooFewTokens
 from searchkit.query.types import Query
@@ -17,6 +17,55 @@ from searchkit.search.types import Answer
 from searchkit.sources.tools import changes_files
 from searchkit.text import tokens
 from searchkit.types import Kind
+
+# Allots a budget to passages in their order: all get a fair size first, then the first ones grow before the others.
+
+
+# Every passage begins with so many characters, or whole; none grows before there is no room for another.
+FAIR_SIZE = 480
+# The first passage may have less where there is little room, down to this; with even less it would say nothing.
+LEAST_SIZE = 120
+# Others are not begun below this.
+LEAST_OTHERS = 240
+# Fewer tokens than this are left unused: to find out who could have them takes longer than they are worth.
+LEAST_GAIN = 20
+
+# What a passage costs, by its number, at a size.
+Cost = Callable[[int, int], int]
+
+
+def allot(cost: Cost, wholes: Sequence[int], room: int) -> list[int]:
+    """Return a size for each passage, 0 where there is no room for it; from its `whole` on none can grow.
+
+    Together they cost no more than there is room for, whatever a cost does as sizes grow.
+    """
+    sizes, costs = [0] * len(wholes), [0] * len(wholes)
+
+    def left(number: int) -> int:
+        return room - sum(costs) + costs[number]
+
+    def grows(number: int, size: int) -> bool:
+        wanted = cost(number, size)
+        if wanted > left(number):
+            return False
+        sizes[number], costs[number] = size, wanted
+        return True
+
+    begun = list(takewhile(lambda number: grows(number, min(FAIR_SIZE, wholes[number])), range(len(wholes))))
+    for size in takewhile(lambda size: size < 2 * max(wholes), (FAIR_SIZE << times for times in count(1))):
+        for number in begun:
+            if sizes[number] < wholes[number]:
+                grows(number, min(size, wholes[number]))
+    for number, entire in enumerate(wholes):
+        steps = range(max(sizes[number], LEAST_OTHERS if number else LEAST_SIZE), entire + 1)
+        is_worthwhile = steps and room - sum(costs) >= LEAST_GAIN and cost(number, steps[0]) <= left(number)
+        if is_worthwhile and (fitting := bisect_right(steps, left(number), key=partial(cost, number))):
+            grows(number, steps[fitting - 1])
+        if not sizes[0]:
+            # Without the best passage the others would mislead.
+            break
+    return sizes
+
 
 # Passages are tried up to so many characters for each token there is room for; prose has four.
 MOST_CHARACTERS = 10

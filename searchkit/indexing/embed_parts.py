@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Mapping
 
 from searchkit.backends.base import Backend, Stored, Vector
-from searchkit.backends.vector_priority import EXCHANGE_PIECE, pieces
+from searchkit.backends.duplicates import EXCHANGE_PIECE, pieces
 from searchkit.embed.base import Embedder
 from searchkit.types import Kind, Part
 

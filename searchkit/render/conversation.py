@@ -5,7 +5,7 @@ from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
 from searchkit.backends.base import Stored
-from searchkit.conversation.steps import describe
+from searchkit.conversation.turns import describe
 from searchkit.conversation.types import Branch, Break, Conversation, Entry, Fix, Folded, Said
 from searchkit.render import wording
 from searchkit.render.document import Block, Compared, Document, Message, Note, Tone

@@ -6,7 +6,7 @@ from functools import partial
 import click
 import msgspec
 
-from searchkit.conversation.steps import count_steps, describe
+from searchkit.conversation.turns import count_steps, describe
 from searchkit.conversation.types import Agent, Outline, Reason, Said, Strand, Turn, Work
 from searchkit.render import wording
 from searchkit.render.document import Block, Document, Note, Tone

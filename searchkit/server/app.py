@@ -38,6 +38,9 @@ from searchkit.web import files as page
 from searchkit.web.conversation_api import PAGE_ENDPOINTS
 from searchkit.web.endpoints import Endpoint, Parameter, Parameters, Unread, parameters, parse
 
+# The OpenAPI description of the HTTP interface, made of the routes and the structs that they take and return.
+
+
 Fields = dict[str, Any]
 
 ABOUT = """Searches an index of Claude Code transcripts, as the commands of searchkit do.
@@ -139,9 +142,6 @@ def _parameter(parameter: Parameter) -> Fields:
         "schema": schema,
     }
     return described | ({"explode": True} if parameter.is_repeated else {})
-
-
-# The description of this API, as OpenAPI.
 
 
 # Too many at once, or an index that cannot be read now: worth another try after this.

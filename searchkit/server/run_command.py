@@ -17,6 +17,9 @@ from searchkit.engine import Engine
 from searchkit.errors import UsageError
 from searchkit.text.sanitize import printed
 
+# Whether the code that the process runs is still that on the disk: searchkit may be upgraded under it.
+
+
 # Looking at the files of 240 modules takes a millisecond: too long to do it for every look around or question.
 _last: dict[str, Any] = {"at": float("-inf"), "verdict": False}
 _seen: dict[str, int] = {}
@@ -37,9 +40,6 @@ def _is_other() -> bool:
     except OSError:
         return True
     return any(_seen.setdefault(file, written) != written for file, written in now.items())
-
-
-# Whether the code that the process runs is still that on the disk: searchkit may be upgraded under it.
 
 
 # An upgrade takes longer than this.

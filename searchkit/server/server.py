@@ -31,6 +31,9 @@ from searchkit.system import locks
 from searchkit.system.files import open_private
 from searchkit.text.sanitize import safe
 
+# The log of the process: a small file in the index that says why it ended, and never what a transcript says.
+
+
 # With the one before it, half a megabyte at most.
 MOST_BYTES = 256 << 10
 _APPENDED = os.O_CREAT | os.O_WRONLY | os.O_APPEND
@@ -124,9 +127,6 @@ def _thread_died(died: "threading.ExceptHookArgs") -> None:
 def _unraisable(failed: "sys.UnraisableHookArgs") -> None:
     if failed.exc_value is not None:
         log.error("an error came too late", exc_info=(failed.exc_type, failed.exc_value, failed.exc_traceback))
-
-
-# The log of the process: a small file in the index that says why it ended, and never what a transcript says.
 
 
 # An upgrade under the process is noticed with the next command anyhow.

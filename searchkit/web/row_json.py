@@ -10,7 +10,7 @@ from msgspec.structs import asdict
 from searchkit.backends.base import Backend, Stored
 from searchkit.conversation import types as conversations
 from searchkit.conversation.pages import agent_id
-from searchkit.conversation.steps import count_steps, describe
+from searchkit.conversation.turns import count_steps, describe
 from searchkit.conversation.types import Break, Entry, Folded, Inside, Said
 from searchkit.query.types import Query
 from searchkit.render import document, messages

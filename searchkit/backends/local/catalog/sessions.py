@@ -10,8 +10,7 @@ import msgspec
 from searchkit.backends.local.catalog.ids import optional_text, rows_in
 from searchkit.backends.local.catalog.schema import IS_TYPED, KINDS, NUMBERED, SIDECHAIN
 from searchkit.backends.local.catalog.texts import Unpacker
-from searchkit.query.filter_matching import holds, is_time_met
-from searchkit.query.filters import BY_NAME
+from searchkit.query.filters import BY_NAME, holds, is_time_met
 from searchkit.query.types import Condition, Filter
 from searchkit.sources.apps import DEFAULT
 from searchkit.types import Fact, Heading, Kind, Session

@@ -18,7 +18,7 @@ from searchkit.backends.local.catalog.schema import IS_TYPED, KINDS, LINK
 from searchkit.backends.local.catalog.sessions import IS_GONE
 from searchkit.backends.local.catalog.texts import Unpacker
 from searchkit.backends.prices import LONG_PROMPT, Price
-from searchkit.query.filter_matching import is_met, is_then
+from searchkit.query.filters import is_met, is_then
 from searchkit.query.types import Condition, Filter, Period
 from searchkit.types import COST_STATE, Cost, Counts, Figures, Grouping, Kind, Standing
 

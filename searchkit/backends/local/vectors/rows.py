@@ -6,19 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from searchkit.backends.base import TYPED, Near, Vector
+from searchkit.backends.duplicates import BY_LENGTH, CARRYING, EXCHANGE_KIND, LONG_BYTES, WORTHY, WORTHY_ERRORS, Worth
 from searchkit.backends.local.catalog.ids import rows_in
 from searchkit.backends.local.catalog.schema import IS_ERROR, IS_SIDECHAIN, KINDS, ROLES, SIDECHAIN
 from searchkit.backends.local.filters import AllOf, Among, AnyOf, Bound, During, Test
 from searchkit.backends.local.vectors.table import NUMBERS, PRECISION
-from searchkit.backends.vector_priority import (
-    BY_LENGTH,
-    CARRYING,
-    EXCHANGE_KIND,
-    LONG_BYTES,
-    WORTHY,
-    WORTHY_ERRORS,
-    Worth,
-)
 from searchkit.types import Kind, Role
 
 if TYPE_CHECKING:
