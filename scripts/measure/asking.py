@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from searchkit import __version__
-from searchkit.cli.forward import VARIABLES
+from searchkit.__main__ import VARIABLES
 from searchkit.client import connect
 
 # Whoever gets no answer in this time has got none.

@@ -11,10 +11,10 @@ from searchkit.backends.base import Backend, Found, Hit, Order, Step, Stored
 from searchkit.conversation import turns as window
 from searchkit.errors import IndexDamaged, IndexMissing, IndexModel, ModelFault, UsageError
 from searchkit.query.types import Clause, Condition, Group, Match, Mode, Query
-from searchkit.search import ranking, semantic, snippets
+from searchkit.search import ranking, snippets
 from searchkit.search.types import Answer, Conclusion, Ranked, Result, SearchOptions, Shown
 from searchkit.search.weights import RECIPE, Recipe
-from searchkit.sources import own_output
+from searchkit.sources import tools
 from searchkit.types import Kind
 
 if TYPE_CHECKING:
@@ -144,7 +144,7 @@ def retrieve(
     if not (query.clauses or query.condition.filters or query.condition.periods):
         reach = backend.words.reach()
         return Answer(query=query, results=(), total=0, parts=reach.searchable, pending=reach.pending)
-    asked, query = query, own_output.without(query)
+    asked, query = query, tools.without(query)
     query = replace(query, sessions=ranking.sessions_of_project(backend, query))
     pool = _Pool(backend, query, order, question, are_words_asked, recipe, judge)
     found, ranked = pool.first()
@@ -202,6 +202,9 @@ class _Pool:
         found = self._words(self._recipe.candidates) if self._are_words_asked else Found(hits=(), total=0)
         ranked = self._ranked(found.hits)
         if self._question is not None:
+            # A search by words has no use for it.
+            from searchkit.search import semantic
+
             ranked = semantic.ranked(
                 self._backend, self._query, self._question, ranked, self._are_words_asked, self._recipe
             )

@@ -15,8 +15,7 @@ from searchkit import __version__
 from searchkit.backends.registry import find_store
 from searchkit.errors import SearchkitError, SourceSilent
 from searchkit.render.wire.health import Health
-from searchkit.server.engine_pool import Engines
-from searchkit.server.indexer_thread import Following
+from searchkit.server.indexer_thread import Engines, Following
 from searchkit.system.deadlines import Patience
 from searchkit.web.endpoints import Unread
 

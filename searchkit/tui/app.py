@@ -24,7 +24,7 @@ from searchkit.backends.base import Order
 from searchkit.backends.registry import find_store
 from searchkit.client import control
 from searchkit.errors import SearchkitError
-from searchkit.query.suggestions import respelled
+from searchkit.query.filters import respelled
 from searchkit.render.search import NEAR
 from searchkit.render.wire import search as searches
 from searchkit.sources import registry

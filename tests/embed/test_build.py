@@ -109,9 +109,9 @@ def test_processes_at_once_do_not_harm_each_other(model: Path, directory: Path) 
     program = (
         "import sys; sys.path.insert(0, sys.argv[1])\n"
         "from pathlib import Path\n"
-        "from searchkit.embed.minilm import weights\n"
+        "from searchkit.embed.minilm import run\n"
         "from searchkit.embed.minilm.model import MiniLM\n"
-        f"weights.PACKAGE = {small_model.PACKAGE!r}\n"
+        f"run.PACKAGE = {small_model.PACKAGE!r}\n"
         f"print(MiniLM(Path(sys.argv[2])).embed({TEXTS!r}).tobytes().hex())"
     )
     command = [sys.executable, "-c", program, str(model.parent.parent), str(directory)]

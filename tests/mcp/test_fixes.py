@@ -11,7 +11,7 @@ from searchkit import Engine
 from searchkit.conversation.mending import FLOOR, is_variant, key_lines, line_words, telling
 from searchkit.mcp.caller import Caller
 from searchkit.mcp.server import call
-from searchkit.sources.own_output import is_refusal
+from searchkit.sources.tools import is_refusal
 from tests.mcp.history import FIXED, LATER
 from tests.support.transcript import Home, Record, Transcript
 

@@ -2,15 +2,19 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, suppress
+from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from searchkit.backends.local import layout
 from searchkit.backends.local.catalog.store import FORGETTING, SqliteCatalog
-from searchkit.backends.local.vectors.store import LanceVectors
 from searchkit.backends.local.words.store import TantivyWords
 from searchkit.errors import IndexBusy, IndexUnwritable, IndexVersion
 from searchkit.types import Finding
+
+if TYPE_CHECKING:
+    from searchkit.backends.local.vectors.store import LanceVectors
 
 _SCHEME = "file://"
 
@@ -21,8 +25,15 @@ class LocalBackend:
     def __init__(self, directory: Path, is_writable: bool = False) -> None:
         """Open what is in `directory`. Writing wants the index's lock, which the caller holds."""
         self.catalog = SqliteCatalog(directory, is_writable)
-        self.vectors = LanceVectors(self.catalog, directory, is_writable)
-        self.words = TantivyWords(self.catalog, directory, is_writable, self.vectors.pass_on_stale)
+        self._directory, self._is_writable = directory, is_writable
+        self.words = TantivyWords(self.catalog, directory, is_writable, lambda: self.vectors.pass_on_stale())
+
+    @cached_property
+    def vectors(self) -> "LanceVectors":
+        """The vectors, which a search by words has no use for."""
+        from searchkit.backends.local.vectors.store import LanceVectors
+
+        return LanceVectors(self.catalog, self._directory, self._is_writable)
 
     def keep_up(self) -> None:
         """Hand what was written to the keyword index, whose own thread takes it in, and commit now and then."""

@@ -29,7 +29,7 @@ from searchkit.mcp.tools.base import Answer, Arguments, ExcludeSession, Project,
 from searchkit.query.parse import understand
 from searchkit.query.types import Clause, Group, Match, Mode, Query, Term
 from searchkit.search import types as searches
-from searchkit.sources.own_output import is_refusal
+from searchkit.sources.tools import is_refusal
 from searchkit.types import Kind
 
 # What is compared with the error, of each search; and of what tells of the same error, what is looked at for a fix.

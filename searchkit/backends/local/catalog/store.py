@@ -20,7 +20,6 @@ from searchkit.backends.local.catalog import sessions as catalog_sessions
 from searchkit.backends.local.catalog import threads
 from searchkit.backends.local.catalog.ids import Names, last_number, parse_part_id, rows_in, uuid_key
 from searchkit.backends.local.catalog.texts import Unpacker
-from searchkit.backends.prices import LIST, Price
 from searchkit.errors import IndexBusy, IndexDamaged, IndexMissing, IndexUnwritable, SearchkitError
 from searchkit.query.types import Condition, Filter
 from searchkit.system.files import remove
@@ -29,6 +28,7 @@ from searchkit.types import Cost, Counts, Fact, Figures, Finding, Grouping, Head
 if TYPE_CHECKING:
     from searchkit.backends.base import Sketch, Survey
     from searchkit.backends.local.catalog.long_threads import Known
+    from searchkit.backends.prices import Price
 
 log = logging.getLogger(__name__)
 
@@ -381,7 +381,7 @@ class SqliteCatalog:
             return stats.counts(self.connection)
 
     def figures(
-        self, condition: Condition, groupings: Sequence[Grouping], prices: Mapping[str, Price] = LIST, /
+        self, condition: Condition, groupings: Sequence[Grouping], prices: "Mapping[str, Price] | None" = None, /
     ) -> dict[Grouping, dict[str, Figures]]:
         """Return figures by label, such as a day, for each grouping; what has no label is under the empty one."""
         from searchkit.backends.local.catalog import stats
@@ -389,7 +389,7 @@ class SqliteCatalog:
         with self.reading():
             return stats.figures(self.connection, self.unpacker, condition, groupings, prices)
 
-    def costs(self, sessions: Sequence[str], prices: Mapping[str, Price] = LIST, /) -> dict[str, Cost]:
+    def costs(self, sessions: Sequence[str], prices: "Mapping[str, Price] | None" = None, /) -> dict[str, Cost]:
         """Return what these sessions cost; one of which nothing is known is left out."""
         from searchkit.backends.local.catalog import stats
 
@@ -599,7 +599,7 @@ def make_tables(connection: sqlite3.Connection) -> None:
     """Make the tables of a new catalog."""
     from searchkit.backends.local.catalog import schema
 
-    connection.executescript(f"BEGIN;{schema.ALL}PRAGMA user_version = {layout.FORMAT};COMMIT;")
+    connection.executescript(f"BEGIN;{schema.new_catalog()}PRAGMA user_version = {layout.FORMAT};COMMIT;")
 
 
 def complete_indexes(connection: sqlite3.Connection) -> None:
