@@ -23,10 +23,11 @@ def main() -> "NoReturn":
     except KeyboardInterrupt:
         status = 130
     if status is None:
-        from searchkit.cli.main import main as run_here
         from searchkit.system.process import spare
 
         spare()
+        from searchkit.cli.main import main as run_here
+
         run_here()
     sys.exit(status)
 

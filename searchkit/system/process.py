@@ -12,12 +12,29 @@ from types import ModuleType
 from typing import Any
 
 CLIENT = "lance_namespace_urllib3_client"
+NEWER_TYPES = "typing_extensions"
 
 
 def spare() -> None:
     """Let the client be imported as a hollow: only for processes of our own, since others may want to use it."""
     if CLIENT not in sys.modules:
         sys.meta_path.insert(0, _Hollow())
+    _spare_typing_extensions()
+
+
+def _spare_typing_extensions() -> None:
+    """Import msgspec without typing_extensions, of which it wants what `typing` has from Python 3.11 on.
+
+    That module and what it imports are a seventh of what a keyword search imports. Others can import it afterwards.
+    """
+    if "msgspec" in sys.modules or NEWER_TYPES in sys.modules:
+        return
+    # Python takes None for a module that cannot be found.
+    sys.modules[NEWER_TYPES] = None  # type: ignore[assignment]  # what the type stubs do not know
+    try:
+        import msgspec  # noqa: F401  # it stays in sys.modules
+    finally:
+        del sys.modules[NEWER_TYPES]
 
 
 class _Hollow:
