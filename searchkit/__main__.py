@@ -1,6 +1,5 @@
 """The first thing that runs: hands a command to the resident process, or loads what runs it here."""
 
-import json
 import os
 import sys
 
@@ -72,6 +71,9 @@ def answered(arguments: "Sequence[str]") -> int | None:
         index = paths.index_directory(_index_option(arguments), os.environ)
     except SearchkitError:
         return None
+    # Only to ask the process.
+    import json
+
     try:
         status, body = connect.ask(index, "POST", RUN, json.dumps(_request(arguments, index)).encode())
         reply: dict[str, Any] = json.loads(body)

@@ -5,7 +5,6 @@ from contextlib import AbstractContextManager, suppress
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import unquote
 
 from searchkit.backends.local import layout
 from searchkit.backends.local.catalog.store import FORGETTING, SqliteCatalog
@@ -97,7 +96,12 @@ class LocalStore:
 
     def __init__(self, url: str) -> None:
         """Take where it is; nothing is looked at yet."""
-        self._directory = Path(unquote(url.removeprefix(_SCHEME)) if url.startswith(_SCHEME) else url)
+        if url.startswith(_SCHEME):
+            # Most are given as plain paths.
+            from urllib.parse import unquote
+
+            url = unquote(url.removeprefix(_SCHEME))
+        self._directory = Path(url)
 
     def exists(self) -> bool:
         """Say whether there is an index, whatever state it is in."""
