@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 # An environment variable that says to do without the resident process.
 SWITCH = "SEARCHKIT_NO_RESIDENT"
-# A process that works on an answer says so several times as often: `mcp/keep_alive.py` derives it from this.
+# A process that works on an answer says so several times as often: `mcp/http.py` derives it from this.
 SILENCE_SECONDS = 1.0
 _PIECE_BYTES = 65_536
 
