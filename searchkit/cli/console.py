@@ -52,6 +52,11 @@ class Audience:
         return min(shutil.get_terminal_size((DEFAULT_WIDTH, 24)).columns, MOST_WIDTH)
 
     @property
+    def rows(self) -> int | None:
+        """How many lines the screen has; None where nobody sees one."""
+        return shutil.get_terminal_size((DEFAULT_WIDTH, 24)).lines if self.is_watching else None
+
+    @property
     def is_watching(self) -> bool:
         """Whether somebody sees results as they come, rather than a program."""
         return sys.stdout.isatty()
@@ -171,6 +176,11 @@ def _feed(pager: "Popen[bytes]", lines: Iterator[str], is_coloured: bool) -> Non
 def print_lines(lines: Iterable[str]) -> None:
     """Print lines of a result."""
     audience().print(lines)
+
+
+def page_lines(lines: Iterable[str]) -> None:
+    """Print lines of a result, in a pager where somebody would have to scroll back."""
+    audience().page(lines)
 
 
 def print_json(value: msgspec.Struct) -> None:

@@ -78,20 +78,21 @@ def _request(arguments: "Sequence[str]", index: str) -> "dict[str, Any]":
         "index": index,
         "arguments": list(arguments),
         "environment": {name: os.environ[name] for name in VARIABLES if name in os.environ},
-        "columns": _columns(),
+        "columns": _size(0, "COLUMNS"),
+        "rows": _size(1, "LINES"),
         "is_watching": sys.stdout.isatty(),
         "is_told": sys.stderr.isatty(),
         "is_ascii": _is_ascii(),
     }
 
 
-def _columns() -> int | None:
-    """Return how wide the terminal is, as `shutil` does, or None where there is none."""
-    said = os.environ.get("COLUMNS", "")
+def _size(number: int, variable: str) -> int | None:
+    """Return how wide or how high the terminal is, as `shutil` does, or None where there is none."""
+    said = os.environ.get(variable, "")
     if said.isdecimal() and int(said):
         return int(said)
     try:
-        return os.get_terminal_size(sys.__stdout__.fileno()).columns or None  # type: ignore[union-attr]
+        return os.get_terminal_size(sys.__stdout__.fileno())[number] or None  # type: ignore[union-attr]
     except (AttributeError, ValueError, OSError):
         return None
 

@@ -27,6 +27,7 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
     arguments: list[str]
     environment: dict[str, str]
     columns: int | None
+    rows: int | None = None
     is_watching: bool
     is_told: bool
     is_ascii: bool
@@ -90,6 +91,11 @@ class Client(Audience):
     def width(self) -> int:
         """How many columns a line may take."""
         return min(self._asked.columns or DEFAULT_WIDTH, MOST_WIDTH)
+
+    @property
+    def rows(self) -> int | None:
+        """How many lines the screen of the client has."""
+        return self._asked.rows if self._asked.is_watching else None
 
     @property
     def is_watching(self) -> bool:

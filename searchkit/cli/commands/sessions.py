@@ -12,7 +12,7 @@ from searchkit.render import search, terminal
 @common
 @words_argument(is_required=False)
 @filter_options
-@click.option("--limit", default=20, show_default=True, type=click.IntRange(1), help="How many sessions.")
+@click.option("-n", "--limit", default=20, show_default=True, type=click.IntRange(1), help="How many sessions.")
 def sessions(
     words: tuple[str, ...], filters: list[tuple[str, str]], index: str | None, as_json: bool, limit: int
 ) -> int:
