@@ -95,15 +95,17 @@ def full(place: Path, faults: Path, count: int, seed: int, is_over: IsOver) -> t
     while disk.seen["full"] < count and not is_over():
         disk.root.change(CHANGES_A_TIME)
         words = disk.draws.choice(COMMANDS)
-        said = disk.run("full", int(MOST_WRITES ** disk.draws.random()), disk.index, *words)
+        kind = disk.draws.choice(("full", "full", "spent"))
+        said = disk.run(kind, int(MOST_WRITES ** disk.draws.random()), disk.index, *words)
         disk.seen["full" if said.status else "enough room"] += 1
         if said.status:
+            disk.seen["of them, no file could be made"] += kind == "spent"
             disk.seen[f"full: {' '.join(words)}"] += 1
             if not any(word in said.err.lower() for word in ("room", "space", "full")):
                 disk.checker.findings.silent.append(f"a full disk is called {said.err.strip()[-300:]}")
         is_checked = disk.seen["full"] % CHECK_EVERY == 0
         if is_checked:
-            # What was found before is found where nothing at all can be written.
+            # What was found before is found where nothing can be written.
             disk.checker.old(5, disk.faults("full", 1, disk.index))
         disk.mend(is_checked)
     return disk.seen, disk.conclude()

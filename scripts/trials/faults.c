@@ -1,7 +1,8 @@
 /* Preloaded into a process, this makes a file system full, failing or slow for it, below one directory.
  *
  * FAULT_DIR   the directory, without a slash at its end
- * FAULT_KIND  full: writes from the given one on fail with ENOSPC, and so does what makes files
+ * FAULT_KIND  full: writes from the given one on fail with ENOSPC
+ *             spent: so do they, and what makes files or directories
  *             broken: each operation fails with EIO, one in so many, at random
  *             slow: each operation takes so many microseconds longer, and short reads and writes are usual
  * FAULT_AT    which write, one in how many, or how many microseconds
@@ -24,7 +25,7 @@
 
 #define REAL(name) ((__typeof__(&name))real(#name))
 
-enum { NONE, FULL, BROKEN, SLOW };
+enum { NONE, FULL, SPENT, BROKEN, SLOW };
 enum { READS, WRITES, MAKES };
 
 static char directory[PATH_MAX];
@@ -42,7 +43,9 @@ __attribute__((constructor)) static void begin(void) {
     strcpy(directory, below);
     at = atol(number);
     atomic_store(&state, (seed ? strtoul(seed, 0, 10) : 1) * 2654435761u + (unsigned long)getpid());
-    kind = !strcmp(chosen, "full") ? FULL : !strcmp(chosen, "broken") ? BROKEN : !strcmp(chosen, "slow") ? SLOW : NONE;
+    static const char *const names[] = {"none", "full", "spent", "broken", "slow"};
+    for (int one = FULL; one <= SLOW; one++)
+        if (!strcmp(chosen, names[one])) kind = one;
 }
 
 static unsigned long drawn(void) {
@@ -83,7 +86,7 @@ static int is_path_ours(int folder, const char *path) {
 static int fails(int what) {
     if (kind == SLOW) {
         usleep(drawn() % (2 * at + 1));
-    } else if (kind == FULL && what != READS) {
+    } else if ((kind == FULL && what == WRITES) || (kind == SPENT && what != READS)) {
         if (atomic_fetch_add(&count, 1) + 1 >= at) { errno = ENOSPC; return 1; }
     } else if (kind == BROKEN && drawn() % at == 0) {
         errno = EIO;

@@ -11,7 +11,7 @@ from tests.support.damage import lines, write_damaged
 from trials.checker import Checker, Findings
 
 # Each round has a root and an index of its own, so that disk and memory stay small.
-LINES_A_ROUND = 50_000
+LINES_A_ROUND = 10_000
 # Of the mutated lines that still are records, so many are looked for in each round.
 SAMPLED_RECORDS = 300
 IsOver = Callable[[], bool]

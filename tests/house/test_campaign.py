@@ -100,7 +100,7 @@ for name in sys.argv[1:]:
         assert error.errno == errno.ENOSPC
     print(written)
 """
-    played = {"FAULT_KIND": "full", "FAULT_AT": "5", "FAULT_DIR": str(tmp_path / "small"), "LD_PRELOAD": str(library)}
+    played = {"FAULT_KIND": "spent", "FAULT_AT": "5", "FAULT_DIR": str(tmp_path / "small"), "LD_PRELOAD": str(library)}
 
     done = subprocess.run(
         [sys.executable, "-c", writing, str(tmp_path / "small" / "file"), str(tmp_path / "large")],
