@@ -12,33 +12,32 @@ import click
 
 from searchkit import __version__
 from searchkit.cli.commands import INTERRUPTED, WENT_WRONG, NotHere
-from searchkit.cli.console import audience
-from searchkit.cli.output import complain, print_json, say
+from searchkit.cli.console import audience, complain, print_json, say
 from searchkit.errors import SearchkitError, UsageError
 from searchkit.text.sanitize import safe
 
-# Each is a module of cli.commands that holds a command of its name.
-COMMANDS = (
-    "completion",
-    "context",
-    "demo",
-    "doctor",
-    "eval",
-    "index",
-    "install",
-    "keep",
-    "mcp",
-    "prune",
-    "resume",
-    "search",
-    "serve",
-    "sessions",
-    "show",
-    "stats",
-    "status",
-    "tree",
-    "uninstall",
-)
+# The module of cli.commands that holds each command.
+COMMANDS = {
+    "completion": "completion",
+    "context": "context",
+    "demo": "demo",
+    "doctor": "doctor",
+    "eval": "eval",
+    "index": "index",
+    "install": "install",
+    "keep": "install",
+    "mcp": "mcp",
+    "prune": "prune",
+    "resume": "resume",
+    "search": "search",
+    "serve": "serve",
+    "sessions": "sessions",
+    "show": "show",
+    "stats": "stats",
+    "status": "serve",
+    "tree": "show",
+    "uninstall": "install",
+}
 
 
 def main() -> NoReturn:
@@ -130,7 +129,7 @@ class Commands(click.Group):
         """Import a command, or return None for what is none."""
         if cmd_name not in COMMANDS:
             return None
-        command: click.Command = getattr(import_module(f"searchkit.cli.commands.{cmd_name}"), cmd_name)
+        command: click.Command = getattr(import_module(f"searchkit.cli.commands.{COMMANDS[cmd_name]}"), cmd_name)
         return command
 
     def resolve_command(

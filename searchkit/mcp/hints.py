@@ -11,8 +11,8 @@ from searchkit.mcp.caller import LeftOut
 from searchkit.mcp.quoting import line
 from searchkit.query import suggestions
 from searchkit.query.types import Query
-from searchkit.render import no_results
-from searchkit.render.no_results import no_sessions
+from searchkit.render import search
+from searchkit.render.search import no_sessions
 from searchkit.search.types import Answer
 
 Reason = Literal["no_match", "filtered", "left_out", "not_indexed", "not_known"]
@@ -23,7 +23,7 @@ MOST_HINTS = 6
 
 def reason(found: Answer, query: Query, left: Sequence[LeftOut]) -> Reason | None:
     """Say why nothing was found; what was left out may hide something that no filter of the question did."""
-    because = no_results.empty_because(found)
+    because = search.empty_because(found)
     is_filtered = bool(query.condition.filters or query.condition.periods)
     if because == "filtered":
         return "left_out" if left and not is_filtered else "filtered"
@@ -38,16 +38,16 @@ def hints(engine: Engine, found: Answer, query: Query) -> list[str]:
         behind = engine.behind().files
     except SourceError:
         behind = 0
-    return _lines([*query.notes, *no_results.reasons(replace(found, query=query), engine.values, behind)])
+    return _lines([*query.notes, *search.reasons(replace(found, query=query), engine.values, behind)])
 
 
 def remarks(found: Answer) -> list[str]:
     """Say what a page of results does not say by itself."""
     said = [
         *suggestions.respelled(found.respelled),
-        *no_results.missing(found),
+        *search.missing(found),
         *found.query.notes,
-        *no_results.unfinished(found),
+        *search.unfinished(found),
     ]
     return _lines([*said, f"Found by words only: {found.without_meaning}"] if found.without_meaning else said)
 

@@ -28,7 +28,7 @@ from searchkit.errors import (
 from searchkit.mcp import keep_alive
 from searchkit.mcp.http import asgi
 from searchkit.render.wire import base as wire
-from searchkit.render.wire.process import Leaving, Opened, Port
+from searchkit.render.wire.health import Leaving, Opened, Port
 from searchkit.server.openapi import description
 from searchkit.server.routes import ENDPOINTS
 from searchkit.server.run_command import run

@@ -17,7 +17,6 @@ from searchkit.render import stats as drawing
 from searchkit.render.wire import context as packs
 from searchkit.render.wire import conversation as conversations
 from searchkit.render.wire import health
-from searchkit.render.wire import outline as outlines
 from searchkit.render.wire import search as searches
 from searchkit.render.wire import sessions as listings
 from searchkit.search.types import SearchOptions
@@ -128,14 +127,14 @@ def sessions(engine: Engine, given: Sessions, id: str) -> listings.Sessions:
     return listings.sessions(page, engine.costs([session.id for session in page]), len(everything))
 
 
-def session(engine: Engine, given: Whole, id: str) -> outlines.Outline:
+def session(engine: Engine, given: Whole, id: str) -> conversations.Outline:
     """Show a session turn by turn, with its branches and agents."""
-    return outlines.outline(engine.outline(_session(engine, id), given.full), given.full)
+    return conversations.outline(engine.outline(_session(engine, id), given.full), given.full)
 
 
-def tree(engine: Engine, given: Parameters, id: str) -> outlines.Outline:
+def tree(engine: Engine, given: Parameters, id: str) -> conversations.Outline:
     """Show the turns of a session, abandoned branches, compactions and agents."""
-    return outlines.outline(engine.outline(_session(engine, id)), is_full=False)
+    return conversations.outline(engine.outline(_session(engine, id)), is_full=False)
 
 
 def context(engine: Engine, given: Context, id: str) -> packs.Pack:
@@ -203,8 +202,8 @@ ENDPOINTS = (
     Endpoint(path="/v1/messages/{id}", parameters=Message, answer=message, returns=conversations.Conversation),
     Endpoint(path="/v1/threads/{id}", parameters=Whole, answer=thread, returns=conversations.Conversation),
     Endpoint(path="/v1/sessions", parameters=Sessions, answer=sessions, returns=listings.Sessions, is_search=True),
-    Endpoint(path="/v1/sessions/{id}", parameters=Whole, answer=session, returns=outlines.Outline),
-    Endpoint(path="/v1/sessions/{id}/tree", answer=tree, returns=outlines.Outline),
+    Endpoint(path="/v1/sessions/{id}", parameters=Whole, answer=session, returns=conversations.Outline),
+    Endpoint(path="/v1/sessions/{id}/tree", answer=tree, returns=conversations.Outline),
     Endpoint(path="/v1/context", parameters=Context, answer=context, returns=packs.Pack, is_search=True),
     Endpoint(path="/v1/facets", parameters=Facets, answer=facets, returns=searches.Facets, is_search=True),
     Endpoint(path="/v1/stats", parameters=Stats, answer=stats, returns=listings.Stats),

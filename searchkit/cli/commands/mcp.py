@@ -5,7 +5,7 @@ from importlib import import_module
 
 import click
 
-from searchkit.cli.engine import must_be_own
+from searchkit.cli.console import must_be_own
 from searchkit.cli.options import common
 
 

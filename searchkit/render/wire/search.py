@@ -9,7 +9,7 @@ from msgspec.structs import asdict
 from searchkit.conversation import resume
 from searchkit.query.parse import filters
 from searchkit.query.suggestions import respelled
-from searchkit.render.no_results import EmptyBecause, empty_because
+from searchkit.render.search import EmptyBecause, empty_because
 from searchkit.render.wire.base import Entry, Time, Wire, entry
 from searchkit.search import types as searches
 from searchkit.text.format import stamp
