@@ -188,15 +188,19 @@ def answer(found: Answer, width: int, now: float, is_explained: bool = False) ->
 
 
 def speaker(stored: Stored) -> str:
-    """Name who speaks in a part; a prompt that no person typed is a task."""
+    """Name who speaks in a part."""
     part, link = stored.part, stored.link
-    if part.kind is Kind.TOOL_CALL:
-        return _tool(one_line(part.tool or ""))
-    if part.kind is Kind.PROMPT and (link.is_sidechain or link.places[0].agent or part.role is not Role.USER):
+    is_task = link.is_sidechain or bool(link.places[0].agent) or part.role is not Role.USER
+    return name_speaker(part.kind, part.tool, app_of_entrypoint(link.context.entrypoint).name, is_task)
+
+
+def name_speaker(kind: Kind, tool: str | None, app: str, is_task: bool) -> str:
+    """Name who speaks: a tool, a person, the program; a prompt that no person typed is a task."""
+    if kind is Kind.TOOL_CALL:
+        return _tool(one_line(tool or ""))
+    if kind is Kind.PROMPT and is_task:
         return "task"
-    if part.kind is Kind.TEXT:
-        return app_of_entrypoint(link.context.entrypoint).name
-    return _SPEAKERS.get(part.kind, part.kind.value)
+    return app if kind is Kind.TEXT else _SPEAKERS.get(kind, kind.value)
 
 
 def _tool(name: str) -> str:

@@ -11,6 +11,7 @@ from searchkit.context.types import DEFAULT_TOKENS
 from searchkit.conversation.lookup import must_say
 from searchkit.engine import Engine
 from searchkit.errors import NotFound, TooFewTokens, UsageError
+from searchkit.query.filters import BY_NAME, NAMES, full_name
 from searchkit.query.parse import understand
 from searchkit.query.types import Group, Mode, Query
 from searchkit.render import stats as drawing
@@ -155,6 +156,14 @@ def facets(engine: Engine, given: Facets, id: str) -> searches.Facets:
     return searches.facets(engine.search(_question(given), 1, thread=0, facets=names))
 
 
+def values(engine: Engine, given: Parameters, id: str) -> searches.Values:
+    """Name the values of a filter, those that most sessions have first."""
+    name = full_name(id)
+    if name not in BY_NAME:
+        raise NotFound(f"{one_line(id)} is not a filter", f"use one of {', '.join(NAMES)}")
+    return searches.Values(values=engine.values(name))
+
+
 def stats(engine: Engine, given: Stats, id: str) -> listings.Stats:
     """Give figures about one's own history."""
     wanted = (Grouping(given.by),) if given.by else drawing.OVERVIEW
@@ -206,6 +215,7 @@ ENDPOINTS = (
     Endpoint(path="/v1/sessions/{id}/tree", answer=tree, returns=conversations.Outline),
     Endpoint(path="/v1/context", parameters=Context, answer=context, returns=packs.Pack, is_search=True),
     Endpoint(path="/v1/facets", parameters=Facets, answer=facets, returns=searches.Facets, is_search=True),
+    Endpoint(path="/v1/values/{id}", answer=values, returns=searches.Values),
     Endpoint(path="/v1/stats", parameters=Stats, answer=stats, returns=listings.Stats),
     Endpoint(path="/v1/status", answer=status, returns=health.Status),
 )

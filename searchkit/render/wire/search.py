@@ -140,6 +140,12 @@ class Facets(Wire, frozen=True, kw_only=True):
     facets: dict[str, dict[str, int]]
 
 
+class Values(Wire, frozen=True, kw_only=True):
+    """The values that a filter has in the index, those that most sessions have first."""
+
+    values: list[str]
+
+
 class Batch(Wire, frozen=True, kw_only=True):
     """The answer to one of many queries; the id is the one of its line."""
 
