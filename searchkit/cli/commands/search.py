@@ -21,7 +21,15 @@ from searchkit.cli.console import (
     say,
     warn_of,
 )
-from searchkit.cli.options import Question, common, filter_options, rerank_option, understood, words_argument
+from searchkit.cli.options import (
+    Question,
+    common,
+    filter_options,
+    rerank_option,
+    reveal_option,
+    understood,
+    words_argument,
+)
 from searchkit.cli.session_argument import remember
 from searchkit.engine import Engine
 from searchkit.errors import SourceError, UsageError
@@ -43,6 +51,7 @@ GROUPS = [group.value for group in Group]
 
 @click.command(cls=Question)
 @common
+@reveal_option
 @words_argument(is_required=False)
 @filter_options
 @click.option(
