@@ -20,9 +20,9 @@ COMMANDS = frozenset({"context", "resume", "search", "sessions", "show", "stats"
 OWN_OPTIONS = frozenset({"--no-resident", "-h", "--help"})
 # What a command is told of the shell that it was typed in.
 VARIABLES = (
-    "CLAUDE_CODE_SESSION_ID", "CLAUDE_CONFIG_DIR", "CLAUDE_SESSION_ID", "HOME", "LOCALAPPDATA", "NO_COLOR",
-    "SEARCHKIT_MODE", "SEARCHKIT_MODEL", "SEARCHKIT_NO_VECTORS", "SEARCHKIT_ROOTS", "TERM", "TZ",
-    "XDG_CONFIG_HOME", "XDG_DATA_HOME",
+    "CLAUDECODE", "CLAUDE_CODE_SESSION_ID", "CLAUDE_CONFIG_DIR", "CLAUDE_SESSION_ID", "CODEX_SANDBOX", "HOME",
+    "LOCALAPPDATA", "NO_COLOR", "SEARCHKIT_MODE", "SEARCHKIT_MODEL", "SEARCHKIT_NO_VECTORS", "SEARCHKIT_ROOTS",
+    "TERM", "TZ", "XDG_CONFIG_HOME", "XDG_DATA_HOME",
 )  # fmt: skip
 RUN = "/v1/run"
 
@@ -113,8 +113,11 @@ def _printed(reply: "dict[str, Any]") -> int:
         for channel, text in reply["printed"]:
             if channel == "page" and sys.stdout.isatty():
                 from searchkit.cli.console import Audience
+                from searchkit.text.secrets import revealed
 
-                Audience().page(text.splitlines())
+                # The resident process masked what is to be masked.
+                with revealed():
+                    Audience().page(text.splitlines())
             else:
                 stream = sys.stderr if channel == "err" else sys.stdout
                 stream.write(text)
