@@ -25,7 +25,10 @@ from searchkit.types import Kind, Part
 
 
 # Lines that say what went wrong; of a long error they are what can be found again.
-_KEY_LINE = re.compile(r"error|exception|fail|fatal|cannot|can't|denied|refused|not found|undefined|panic|assert", re.I)
+# An option such as `-Werror` in a command says nothing of the kind.
+_KEY_LINE = re.compile(
+    r"(?<!-W)error|exception|fail|fatal|cannot|can't|denied|refused|not found|undefined|panic|assert", re.I
+)
 # Places in code, and the code there: what was raised is said again below, with its values.
 _FRAME = re.compile(r'File "|at .+[:(].*\d+\)?$|raise\b|return\b|Traceback \(|npm (?:error|ERR!) A complete log')
 _COLOURS = re.compile(r"\x1b\[[\d;]*m|\[\d{1,2}m")
@@ -251,11 +254,14 @@ def _speaks_of(text: str, error: Telling) -> bool:
 
 
 def is_variant(one: str, other: str) -> bool:
-    """Say whether a command is another one changed: the same program, and half of the words."""
+    """Say whether a command is another one changed: the same program, half of the words, and not only its options."""
     words, others = (_WORD.findall(_CHANGED_DIRECTORY.sub("", command)) for command in (one, other))
     if one == other or not words or not others or words[0] != others[0]:
         return False
-    return len({*words} & {*others}) >= _ALIKE * len({*words} | {*others})
+    both = {*words} & {*others}
+    # Another directory that is listed is no directory that was missing.
+    is_same_task = len(words) == 1 or any(not word.startswith("-") for word in both - {words[0]})
+    return is_same_task and len(both) >= _ALIKE * len({*words} | {*others})
 
 
 def _stored(catalog: Catalog, steps: Sequence[Step]) -> list[Stored]:

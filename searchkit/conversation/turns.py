@@ -10,6 +10,7 @@ from searchkit.conversation.types import Break, Entry, Folded, Reason, Said
 from searchkit.sources import tools
 from searchkit.text.format import count, last_part
 from searchkit.text.sanitize import one_line
+from searchkit.text.secrets import mask
 from searchkit.types import Kind
 
 # What the conversation does not consist of: it is shown only where it was asked for.
@@ -122,7 +123,7 @@ def describe(steps: Sequence[Step]) -> str:
     parts = [count(several, name, _PLURALS.get(name)) for name, several in _named(steps).items()]
     failed = sum(step.is_error for step in steps if step.kind is Kind.TOOL_RESULT)
     files = list(_files(steps))
-    about = f": {', '.join(files[:MOST_FILES])}" if files else ""
+    about = f": {', '.join(map(mask, files[:MOST_FILES]))}" if files else ""
     more = f" and {len(files) - MOST_FILES:,} more" if len(files) > MOST_FILES else ""
     return ", ".join(parts) + about + more + (f" ({failed:,} failed)" if failed else "")
 
@@ -138,7 +139,7 @@ def _named(steps: Sequence[Step]) -> Counter[str]:
 
 
 def _name(step: Step) -> str | None:
-    return _called(step.tool or "") if step.kind is Kind.TOOL_CALL else _KINDS.get(step.kind)
+    return _called(mask(step.tool or "")) if step.kind is Kind.TOOL_CALL else _KINDS.get(step.kind)
 
 
 # A search folds hundreds of steps of a few tools.

@@ -30,6 +30,7 @@ from searchkit.server.service import Service
 from searchkit.system import locks
 from searchkit.system.files import open_private
 from searchkit.text.sanitize import safe
+from searchkit.text.secrets import mask
 
 # The log of the process: a small file in the index that says why it ended, and never what a transcript says.
 
@@ -103,7 +104,7 @@ class _Formatter(logging.Formatter):
         told = copy.copy(record)
         told.exc_text = None
         # Lines name files, whose names may be anything.
-        return safe(super().format(told))
+        return mask(safe(super().format(told)))
 
     def formatException(self, ei: object) -> str:  # noqa: N802  # logging names it so
         """Return the lines of code, and the kind of the error."""

@@ -7,7 +7,7 @@ import click
 
 from searchkit.cli.commands import NOTHING_FOUND, WENT_WRONG
 from searchkit.cli.console import audience, opened, print_json, print_lines, say
-from searchkit.cli.options import common
+from searchkit.cli.options import common, reveal_option
 from searchkit.cli.session_argument import meant
 from searchkit.engine import Engine
 from searchkit.errors import SourceError, UsageError
@@ -22,6 +22,7 @@ DAY_SECONDS = 86_400
 
 @click.command()
 @common
+@reveal_option
 @click.option("--older-than", metavar="DAYS", type=click.IntRange(1), help="Sessions that ended longer ago than this.")
 @click.option("--project", help="Sessions of projects whose path holds this.")
 @click.option("--session", "ids", multiple=True, help="This session, by its id or its beginning; may be repeated.")
@@ -85,6 +86,7 @@ def _confirmed() -> bool:
 
 @click.command()
 @common
+@reveal_option
 @click.option("--full", is_flag=True, help="Show every place, and what is usual, too.")
 @click.option("--deep", is_flag=True, help="Verify every text and row of the index against its checksum, not a sample.")
 def doctor(index: str | None, as_json: bool, full: bool, deep: bool) -> int:

@@ -15,6 +15,7 @@ from searchkit.cli.options import (
     common,
     complete_session,
     filter_options,
+    reveal_option,
     understood,
     words_argument,
 )
@@ -30,9 +31,10 @@ from searchkit.types import Figures, Grouping, Session
 
 @click.command(cls=Question)
 @common
+@reveal_option
 @words_argument(is_required=False)
 @filter_options
-@click.option("--limit", default=20, show_default=True, type=click.IntRange(1), help="How many sessions.")
+@click.option("-n", "--limit", default=20, show_default=True, type=click.IntRange(1), help="How many sessions.")
 def sessions(
     words: tuple[str, ...], filters: list[tuple[str, str]], index: str | None, as_json: bool, limit: int
 ) -> int:
@@ -68,6 +70,7 @@ GROUPINGS = [by.value for by in Grouping if by is not Grouping.TOTAL]
 
 @click.command(cls=Question)
 @common
+@reveal_option
 @words_argument(is_required=False)
 @click.option("--by", type=click.Choice(GROUPINGS), help="A line for each of these, instead of an overview.")
 @filter_options
@@ -115,6 +118,7 @@ def stats(
 
 @click.command()
 @common
+@reveal_option
 @click.argument("id", shell_complete=complete_session)
 @click.option("--run", is_flag=True, help="Run the command instead of printing it.")
 def resume(id: str, index: str | None, as_json: bool, run: bool) -> None:
