@@ -250,7 +250,7 @@ class Engine:
         The record is meant by its uuid or its beginning; the id of a session, or a title, means the
         first thing that was said in it.
         """
-        from searchkit.conversation.show import conversation
+        from searchkit.conversation.excerpt import conversation
 
         found = conversation(self._open().catalog, self._meant(uuid), before, after, is_full, with_agents)
         assert found is not None

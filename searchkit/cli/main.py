@@ -19,7 +19,7 @@ from searchkit.text.secrets import mask
 
 # The module of cli.commands that holds each command.
 COMMANDS = {
-    "completion": "completion",
+    "completion": "install",
     "context": "context",
     "demo": "demo",
     "doctor": "prune",

@@ -15,6 +15,8 @@ from searchkit.errors import TooFewTokens
 from searchkit.search.types import Answer
 from searchkit.text import tokens
 
+# Allots a budget to passages in their order: the best gets a good size and the others a fair one, then they grow.
+
 # Every passage begins with so many characters, or whole; none grows before there is no room for another.
 FAIR_SIZE = 480
 # The best one begins with more where there is room: of 100 labelled questions over real transcripts it answers 64.
