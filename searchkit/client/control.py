@@ -17,7 +17,7 @@ from searchkit.system.files import write_private
 
 # A cold disk and a busy machine: what it imports takes a third of a second otherwise.
 STARTING_SECONDS = 30.0
-# After this it is ended by force; it finishes its answers within `serving.GRACE_SECONDS`.
+# After this it is ended by force; it finishes its answers within `server.GRACE_SECONDS`.
 ENDING_SECONDS = 6.0
 RETRY_SECONDS = 0.05
 

@@ -16,7 +16,7 @@ from searchkit.system.locks import hold, leave
 
 # Connections that wait while everything is imported, and while 50 clients ask at once.
 BACKLOG = 512
-# A process that leaves finishes its answers first, but no longer than this; see `serving.GRACE_SECONDS`.
+# A process that leaves finishes its answers first, but no longer than this; see `server.GRACE_SECONDS`.
 LEAVING_SECONDS = 5.0
 RETRY_SECONDS = 0.05
 # A fifth of what is usual.

@@ -29,7 +29,7 @@ _BARE = _Bare()
 # How texts become terms, and questions the same way, or nothing would meet.
 #
 # Words are kept as they are written, without case and accents, with their positions; beside a
-# name such as `getUserName` its parts stand too. Nothing is stemmed here: `forms.py` asks for the
+# name such as `getUserName` its parts stand too. Nothing is stemmed here: `forms` below asks for the
 # forms of a word instead, which ranks as well, leaves phrases, prefixes and patterns exact, and
 # makes indexing twice as fast. Scripts that put no spaces between words become pairs of adjacent
 # characters.

@@ -126,7 +126,7 @@ def _compressing() -> "ThreadPoolExecutor":
     return ThreadPoolExecutor(max_workers=1, thread_name_prefix="searchkit-compress")
 
 
-# Finds texts again in the compressed chunks that `packing.py` makes.
+# Finds texts again in the compressed chunks that `Gatherer` makes.
 
 KEPT_CHUNKS = 32
 # What stands for a text of which nothing can be read.

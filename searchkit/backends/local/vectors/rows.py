@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 # From bounds to a filter of Lance's.
 #
-# No column of a vector's row is null (see `vector.py`), so that "not" means what it says: in SQL
+# No column of a vector's row is null (see `table.py`), so that "not" means what it says: in SQL
 # what is compared with null is neither true nor false, and "not" of it would lose rows.
 
 # What a row without a time has: earlier than any span begins.
