@@ -22,7 +22,7 @@ from searchkit.errors import NotFound
 from searchkit.query.parse import understand
 from searchkit.query.types import Condition, Filter, Group, Mode, Query, narrowed
 from searchkit.render.wire.base import Time, Wire
-from searchkit.render.wire.outline import Touch
+from searchkit.render.wire.conversation import Touch
 from searchkit.render.wire.sessions import Cost, Work, cost, work
 from searchkit.search.snippets import cut
 from searchkit.sources import registry

@@ -42,7 +42,7 @@ export function facetPanel(onChange) {
         return el(
             "section",
             { class: "facet", data: { facet: name } },
-            el("h3", {}, label),
+            el("h2", {}, label),
             el(
                 "ul",
                 {},

@@ -30,7 +30,7 @@ const ABOUT = new Set(["description", "purpose"]);
 
 /** Make the pane beside the list; what it shows is made only when it is seen. */
 export function previewPane() {
-    const element = el("aside", { class: "preview", "aria-label": "Preview", tabindex: 0 });
+    const element = el("div", { class: "preview", role: "region", "aria-label": "Preview", tabindex: 0 });
     const wide = matchMedia("(min-width: 82rem)");
     let shown = null;
 
@@ -101,7 +101,8 @@ function turn(several, result, asked) {
     const isHit = several.some((one) => one.hit);
     const said = el(
         "div",
-        { class: "text", dir: "auto" },
+        // It scrolls where it is long.
+        { class: "text", dir: "auto", tabindex: 0 },
         several.map((one) => [body(one), one.cut ? el("p", { class: "note" }, "\u2026") : null]),
     );
     return el(

@@ -46,11 +46,11 @@ export function searchView(root, { go, retype }) {
     const results = el(
         "div",
         { class: "search" },
+        el("h1", { class: "unseen" }, "Results"),
         facets.element,
         el("div", { class: "column" }, over.element, bar, trouble, list, more),
         preview.element,
     );
-    fill(root, results, beginning);
     // A press on a result, but on nothing in it that does something of its own, shows it in the preview.
     list.addEventListener("click", (event) => {
         if (!preview.isSeen() || event.target.closest("a, button, summary, details")) return;
@@ -83,8 +83,7 @@ export function searchView(root, { go, retype }) {
         choose(-1);
         more.hidden = later.hidden = true;
         waiting = null;
-        results.hidden = !isAsking;
-        beginning.hidden = isAsking;
+        if (isAsking !== results.isConnected || !root.firstChild) fill(root, isAsking ? results : beginning);
         if (isAsking) {
             home.stop();
             live.search(words, orders.value, pressed);
@@ -275,10 +274,10 @@ export function searchView(root, { go, retype }) {
     return {
         show,
         get keys() {
-            return beginning.hidden ? ofResults : home.keys;
+            return results.isConnected ? ofResults : home.keys;
         },
         /** Choose a result, or the first session where nothing is asked. */
-        choose: (number) => (beginning.hidden ? choose(number) : home.keys.j()),
+        choose: (number) => (results.isConnected ? choose(number) : home.keys.j()),
     };
 }
 
