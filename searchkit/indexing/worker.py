@@ -178,7 +178,11 @@ def _receive(stream: BinaryIO, answers: queue.Queue[bytes | Exception]) -> None:
 
 
 def _serve(requests: BinaryIO, answers: BinaryIO) -> None:
-    request = msgspec.msgpack.decode(requests.read(), type=Request)
+    try:
+        request = msgspec.msgpack.decode(requests.read(), type=Request)
+    except msgspec.DecodeError:
+        # The process that asks was killed before it had written the whole request. Where it lives, it sees the status.
+        sys.exit(1)
     source = open_sources([Path(root) for root in request.roots])
     encode = msgspec.msgpack.Encoder().encode
     prepare = _named(request.preparation) if request.preparation else None
