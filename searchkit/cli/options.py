@@ -10,18 +10,22 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from searchkit.cli.console import warn
+from searchkit.cli.console import audience, warn
+from searchkit.errors import UsageError
 from searchkit.query.filters import BY_NAME, FILTERS, Completion
 from searchkit.query.parse import understand
 from searchkit.query.types import Condition, Filter, Query
 from searchkit.sources.apps import APPS
 from searchkit.text.sanitize import is_id, one_line, words
+from searchkit.text.secrets import revealed
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
 
 Command = Callable[..., Any]
+# Variables that agents set for the commands they run, whose output becomes part of a transcript.
+OF_AGENTS = ("CLAUDECODE", "CLAUDE_CODE_SESSION_ID", "CODEX_SANDBOX")
 
 
 def common(command: Command) -> Command:
@@ -30,6 +34,21 @@ def common(command: Command) -> Command:
     command = click.option("--no-resident", is_flag=True, expose_value=False, help="Do it in this process.")(command)
     command = click.option("--json", "as_json", is_flag=True, help="Print one JSON value.")(command)
     return click.option("--index", metavar="DIR", help="Where the index is.")(command)
+
+
+def reveal_option(command: Command) -> Command:
+    """Add what shows secrets to who may see them."""
+    return click.option(
+        "--reveal", is_flag=True, expose_value=False, callback=_reveal, help="Show secrets instead of masking them."
+    )(command)
+
+
+def _reveal(context: click.Context, parameter: click.Parameter, is_wanted: bool) -> None:
+    if not is_wanted or context.resilient_parsing:
+        return
+    if any(audience().environment.get(name) for name in OF_AGENTS):
+        raise UsageError("agents are shown no secrets, nor is what they run", "use --reveal in a terminal of your own")
+    context.with_resource(revealed())
 
 
 _SIGNS = " or ".join(f"{app.signs[0]}/" for app in APPS.values())

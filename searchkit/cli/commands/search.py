@@ -23,7 +23,15 @@ from searchkit.cli.console import (
     say,
     warn_of,
 )
-from searchkit.cli.options import Question, common, filter_options, rerank_option, understood, words_argument
+from searchkit.cli.options import (
+    Question,
+    common,
+    filter_options,
+    rerank_option,
+    reveal_option,
+    understood,
+    words_argument,
+)
 from searchkit.cli.session_argument import remember
 from searchkit.engine import Engine
 from searchkit.errors import SourceError, UsageError
@@ -49,6 +57,7 @@ ROWS_BESIDE = 4
 
 @click.command(cls=Question)
 @common
+@reveal_option
 @words_argument(is_required=False)
 @filter_options
 @click.option(
