@@ -133,7 +133,8 @@ class SearchApp(App[Outcome]):
 
     def __init__(self, directory: str, is_resident_wanted: bool = True, typed: str = "") -> None:
         """Open the index once the screen is there."""
-        super().__init__()
+        # The colours of the terminal, or none where NO_COLOR is set, which is decided before there is a theme.
+        super().__init__(ansi_color=True)
         self.theme = "ansi-dark"
         self._directory = directory
         self._is_resident_wanted = is_resident_wanted

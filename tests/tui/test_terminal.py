@@ -39,7 +39,18 @@ class Terminal:
             **environment,
         }
         told = [f"{name}={value}" for name, value in variables.items()]
-        command = ["env", *told, "sh", "-c", f"{sys.executable} -m searchkit; echo left with $?; sleep 60"]
+        # A size that a shell has exported would hold against that of the terminal.
+        command = [
+            "env",
+            "-u",
+            "COLUMNS",
+            "-u",
+            "LINES",
+            *told,
+            "sh",
+            "-c",
+            f"{sys.executable} -m searchkit; echo left with $?; sleep 60",
+        ]
         self.tmux("-f", os.devnull, "new-session", "-d", "-x", str(columns), "-y", str(rows), *command)
 
     def tmux(self, *arguments: str) -> str:
@@ -124,7 +135,7 @@ def test_terminal_is_resized_and_left_as_it_was(start: Callable[..., Terminal]) 
     terminal.tmux("resize-window", "-x", "100", "-y", "30")
     terminal.wait(lambda shown: "│" in shown and "> claude" in shown)
 
-    terminal.press("Escape", "q")
+    terminal.press("C-c")
 
     assert "left with 0" in terminal.wait(lambda shown: "left with" in shown)
 
