@@ -280,11 +280,11 @@ def _results(backend: Backend, query: Query, groups: Sequence[Sequence[Ranked]],
 
 def _answer(backend: Backend, query: Query, best: Shown, replies: Sequence[Stored | None]) -> Conclusion | None:
     said = [reply for reply in replies if reply]
-    if said and not snippets.answers_itself(best.stored):
+    if said and not snippets.answers_itself(best.stored, said):
         return snippets.answering(said, lambda text: backend.words.highlight(query, text))
-    return snippets.ending(best.stored, best.passage)
+    return snippets.beside(best.stored, backend.words.highlight(query, best.stored.part.text))
 
 
 def _shown(backend: Backend, query: Query, ranked: Ranked, stored: Stored) -> Shown:
-    text = stored.part.text
-    return Shown(ranked=ranked, stored=stored, passage=snippets.cut(text, backend.words.highlight(query, text)))
+    marks = backend.words.highlight(query, stored.part.text)
+    return Shown(ranked=ranked, stored=stored, passage=snippets.passage(stored, marks))
