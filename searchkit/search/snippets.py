@@ -36,18 +36,26 @@ def passage(stored: Stored, marks: Sequence[tuple[int, int]]) -> Passage:
     text = stored.part.text
     if stored.part.kind not in PROSE or len(text) <= PASSAGE_CHARACTERS:
         return cut(text, marks)
-    return _on_one_line(text, marks, _telling(text, marks, PASSAGE_SEEN), PASSAGE_CHARACTERS)
+    return _on_one_line(text, marks, _passage_start(text, marks), PASSAGE_CHARACTERS)
+
+
+def _passage_start(text: str, marks: Sequence[tuple[int, int]]) -> int:
+    return _telling(text, marks, PASSAGE_SEEN) if len(text) <= MAX_READ else _around(text, marks, PASSAGE_CHARACTERS)
 
 
 def cut(text: str, marks: Sequence[tuple[int, int]], max_chars: int = PASSAGE_CHARACTERS) -> Passage:
     """Cut the stretch that holds most different marked words, onto one line, with an ellipsis where it was cut."""
+    return _on_one_line(text, marks, _around(text, marks, max_chars), max_chars)
+
+
+def _around(text: str, marks: Sequence[tuple[int, int]], max_chars: int) -> int:
     start = densest(text, marks, max_chars)
     start = max(0, min(start - max_chars // 4, len(text) - max_chars))
     if start:
         # Not in the middle of a word, where one begins soon.
         blank = _BLANKS.search(text, start, start + max_chars // 8)
         start = blank.end() if blank else start
-    return _on_one_line(text, marks, start, max_chars)
+    return start
 
 
 def _on_one_line(text: str, marks: Sequence[tuple[int, int]], start: int, max_chars: int) -> Passage:
@@ -119,9 +127,10 @@ def beside(stored: Stored, marks: Sequence[tuple[int, int]]) -> Conclusion | Non
     text = stored.part.text.rstrip()
     if stored.part.kind not in REPORTS or len(text) <= PASSAGE_CHARACTERS:
         return None
-    first = _telling(text, marks, PASSAGE_SEEN)
+    first = _passage_start(text, marks)
     shown = first, first + PASSAGE_CHARACTERS
-    start = _telling(text, marks, ANSWER_SEEN, shown)
+    is_long = len(text) > MAX_READ
+    start = text.rfind("\n\n") + 2 if is_long else _telling(text, marks, ANSWER_SEEN, shown)
     room = min(ANSWER_CHARACTERS, shown[0] - start) if start < shown[0] else ANSWER_CHARACTERS
     if shown[0] <= start < shown[1] or start >= len(text):
         return None
@@ -136,15 +145,14 @@ def beside(stored: Stored, marks: Sequence[tuple[int, int]]) -> Conclusion | Non
 # What says in English what something came to is worth a word that was asked for.
 _CONCLUDING = re.compile(
     r"\b(?:root cause|cause[ds]?|fix(?:ed)?|because|turns out|instead of|due to|solution|resolved|bottom line"
-    r"|short answer|recommend\w*|the (?:only )?(?:issue|problem|bug|reason|culprit) (?:is|was))\b",
-    re.IGNORECASE,
+    r"|short answer|recommend\w*|the (?:only )?(?:issue|problem|bug|reason|culprit) (?:is|was))\b"
 )
 CONCLUDING_WORTH = 1.0
 # What a text offers, asks or says that it does next is worth nothing.
 _OFFERING = re.compile(
     r"(?:^[ \t>*_-]*|(?<=[.!?] ))(?:want me|would you|do you want|should i|shall i|let me|let's|if you|please|try"
     r"|sources?:|feel free|next steps?)\b[^\n]*",
-    re.IGNORECASE | re.MULTILINE,
+    re.MULTILINE,
 )
 # The beginning and the last paragraph are worth something where no word decides.
 FIRST_WORTH = 1.0
@@ -162,7 +170,10 @@ def _telling(text: str, marks: Sequence[tuple[int, int]], max_chars: int, shown:
     """
     begin, end = shown or (0, 0)
     text = text.rstrip()
-    offers = [found.span() for found in _OFFERING.finditer(text)]
+    small = text.lower()
+    # Where lower letters take other room, nothing is known of them.
+    small = small if len(small) == len(text) else ""
+    offers = [found.span() for found in _OFFERING.finditer(small)]
     last = text.rfind("\n\n") + 2
 
     def is_useful(at: int) -> bool:
@@ -172,7 +183,7 @@ def _telling(text: str, marks: Sequence[tuple[int, int]], max_chars: int, shown:
     counts = Counter(word for _, _, word in words)
     known = {word for start, _, word in words if begin <= start < end}
     useful = [one for one in words if is_useful(one[0])][:MOST_PLACES]
-    concluding = [found.start() for found in _CONCLUDING.finditer(text) if is_useful(found.start())][:MOST_PLACES]
+    concluding = [found.start() for found in _CONCLUDING.finditer(small) if is_useful(found.start())][:MOST_PLACES]
     places = {_sentence(text, at, max_chars) for at in (*(start for start, _, _ in useful), *concluding)}
     places |= {0} if not begin else {0, last}
 
