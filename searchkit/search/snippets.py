@@ -156,7 +156,7 @@ _OFFERING = re.compile(
 )
 # The beginning and the last paragraph are worth something where no word decides.
 FIRST_WORTH = 1.0
-LAST_PARAGRAPH_WORTH = 0.75
+LAST_PARAGRAPH_WORTH = 1.25
 # Of a text with more marked places the first are looked at.
 MOST_PLACES = 100
 _SENTENCE_END = re.compile(r"\n\s*|[.!?]\s+|\u3002")
