@@ -14,7 +14,7 @@ from urllib.parse import urlencode
 from urllib.request import Request, urlopen
 
 from measure.agents import Agent
-from searchkit.client import address, control
+from searchkit.client import connect, control
 
 LIMITS = (5, 10, 20, 50)
 DEPTH = 10
@@ -31,7 +31,7 @@ def compare(index: Path, questions: Sequence[tuple[str, str]]) -> Iterator[str]:
         control.start(index, ())
         opened.callback(control.stop, index)
         control.listen(index, 0)
-        door = json.loads(address.door_path(index).read_bytes())
+        door = json.loads(connect.door_path(index).read_bytes())
         agent = opened.enter_context(Agent(str(index)))
         agent.ready()
         shells: dict[str, Shell] = {
