@@ -15,7 +15,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import BinaryIO, cast
 
@@ -43,6 +43,8 @@ RECORD_BYTES = 500
 MOST_READERS = 2
 # Batches that may wait, each of some megabytes, while another is written.
 AHEAD = 1
+# How often it is looked whether a thread that received has ended, where all is given up.
+DRAIN_SECONDS = 0.05
 # -P and the path of this process: nothing that lies in the current directory may run, and what this
 # process can import the other one can too.
 _PROGRAM = "import sys; sys.path[:] = sys.argv[1:]; from searchkit.indexing.worker import main; main()"
@@ -98,6 +100,7 @@ def batches_from_elsewhere(
     command = [sys.executable, "-P", "-c", _PROGRAM, *filter(None, sys.path)]
     with ExitStack() as stack:
         processes: list[subprocess.Popen[bytes]] = []
+        threads: list[threading.Thread] = []
         try:
             try:
                 for _ in shares:
@@ -114,10 +117,21 @@ def batches_from_elsewhere(
                 requests = cast(BinaryIO, process.stdin)
                 requests.write(msgspec.msgpack.encode(request))
                 requests.close()
-            yield from _received([cast(BinaryIO, process.stdout) for process in processes])
+            answers: queue.Queue[bytes | Exception] = queue.Queue(maxsize=AHEAD)
+            for process in processes:
+                stream = cast(BinaryIO, process.stdout)
+                thread = threading.Thread(
+                    target=_receive, args=(stream, answers), name="searchkit-receiver", daemon=True
+                )
+                threads.append(thread)
+                thread.start()
+            yield from _received(answers, len(processes))
         except BaseException:
-            # Given up, here or by the caller: the other processes must not read on.
+            # Given up, here or by the caller: the other processes must not read on, and no thread may wait for ever.
             _kill(processes)
+            while any(thread.is_alive() for thread in threads):
+                with suppress(queue.Empty):
+                    answers.get(timeout=DRAIN_SECONDS)
             raise
     if any(process.returncode for process in processes):
         raise SourceError("the process that read the transcripts ended early", "run searchkit index again; it goes on")
@@ -142,13 +156,9 @@ def main() -> None:
         sys.stderr.close()
 
 
-def _received(streams: Sequence[BinaryIO]) -> Iterator[list[Entry]]:
+def _received(answers: "queue.Queue[bytes | Exception]", going: int) -> Iterator[list[Entry]]:
     """Decode what comes; a thread for each pipe takes it off, so that the other process need not wait."""
     decode = msgspec.msgpack.Decoder(Answer).decode
-    answers: queue.Queue[bytes | Exception] = queue.Queue(maxsize=AHEAD)
-    for stream in streams:
-        threading.Thread(target=_receive, args=(stream, answers), name="searchkit-receiver", daemon=True).start()
-    going = len(streams)
     while going:
         encoded = answers.get()
         if isinstance(encoded, Exception):
