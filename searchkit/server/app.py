@@ -115,22 +115,25 @@ def _reading(service: Service) -> list[BaseRoute]:
         async def handle(request: Request) -> Response:
             given = parse(endpoint.parameters, request.query_params.multi_items())
             id = request.path_params.get("id", "")
-            return await unless_gone(request.receive, _answer(service, endpoint, given, id))
+            return await unless_gone(request.receive, _answer(service, endpoint, given, id, str(request.url)))
 
         return Route(endpoint.path, handle)
 
     return [route(endpoint) for endpoint in (*ENDPOINTS, *PAGE_ENDPOINTS)]
 
 
-async def _answer(service: Service, endpoint: Endpoint, given: Parameters, id: str) -> Response:
+async def _answer(service: Service, endpoint: Endpoint, given: Parameters, id: str, url: str) -> Response:
     """Ask an engine, and read what is missing then without holding it."""
 
-    def ask(engine: Engine) -> Response | Unread:
+    def ask(engine: Engine) -> str | Unread:
         found = endpoint.answer(engine, given, id)
-        return found if isinstance(found, Unread) else answered(found)
+        # Encoded in the thread; clients that asked the same share it.
+        return found if isinstance(found, Unread) else wire.encode(found)
 
-    found = await service.engines.ask(ask, may_wait=not endpoint.is_search)
-    return await service.transcripts.finish(found, answered) if isinstance(found, Unread) else found
+    found = await service.engines.ask(ask, may_wait=not endpoint.is_search, same=url)
+    if isinstance(found, Unread):
+        return await service.transcripts.finish(found, answered)
+    return Response(found, media_type="application/json")
 
 
 def _own(service: Service) -> list[BaseRoute]:
@@ -144,7 +147,7 @@ def _own(service: Service) -> list[BaseRoute]:
 
     async def run_command(request: Request) -> Response:
         body = await request.body()
-        asked = unless_gone(request.receive, service.engines.ask(lambda engine: run(engine, body)))
+        asked = unless_gone(request.receive, service.engines.ask(lambda engine: run(engine, body), same=body))
         return await http.answer(asked, _complain)
 
     async def listen(request: Request) -> Response:
