@@ -12,14 +12,15 @@ def main() -> "NoReturn":
     """Run the command line."""
     try:
         status = _answered()
-    except KeyboardInterrupt:
-        status = 130
-    if status is None:
-        from searchkit.cli.main import main as run_here
-        from searchkit.system.imports import spare
+        if status is None:
+            from searchkit.cli.main import main as run_here
+            from searchkit.system.imports import spare
 
-        spare()
-        run_here()
+            spare()
+            run_here()
+    except KeyboardInterrupt:
+        # Imports take most of the time of a short command.
+        status = 130
     sys.exit(status)
 
 

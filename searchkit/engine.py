@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from searchkit import config
 from searchkit.backends.base import EMBEDDING, ROOTS, Order, Reach
+from searchkit.backends.masked import without_secrets
 from searchkit.backends.prices import Price, configured
 from searchkit.backends.registry import find_store
 from searchkit.context.types import DEFAULT_TOKENS
@@ -28,6 +29,7 @@ from searchkit.search.pipeline import retrieve
 from searchkit.search.types import Answer, SearchOptions, Status
 from searchkit.search.weights import RECIPE, Recipe, trusting
 from searchkit.system.deadlines import Patience
+from searchkit.text.secrets import revealed
 from searchkit.types import Behind, Cost, Counts, Figures, Finding, Grouping, Retention, Session
 
 if TYPE_CHECKING:
@@ -267,6 +269,9 @@ class Engine:
         from searchkit.conversation.resume import Resumption, is_interrupted
 
         backend = self._open()
+        with revealed():
+            # A program is started in its directory, and what is printed of it is masked there.
+            session = backend.catalog.named([session.id]).get(session.id, session)
         facts = backend.catalog.facts(session.id, ("forked-from", "worktree"))
         facts = sorted((fact for fact in facts if fact.agent is None), key=lambda fact: fact.line)
         latest = {fact.name: fact.value for fact in facts}
@@ -437,7 +442,7 @@ class Engine:
 
     def _open(self) -> "Backend":
         if self._reader is None:
-            self._reader = self.store.open()
+            self._reader = without_secrets(self.store.open())
         return self._reader
 
 

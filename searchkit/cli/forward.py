@@ -20,9 +20,9 @@ COMMANDS = frozenset({"context", "resume", "search", "sessions", "show", "stats"
 OWN_OPTIONS = frozenset({"--no-resident", "-h", "--help"})
 # What a command is told of the shell that it was typed in.
 VARIABLES = (
-    "CLAUDE_CODE_SESSION_ID", "CLAUDE_CONFIG_DIR", "CLAUDE_SESSION_ID", "HOME", "LOCALAPPDATA", "NO_COLOR",
-    "SEARCHKIT_MODE", "SEARCHKIT_MODEL", "SEARCHKIT_NO_VECTORS", "SEARCHKIT_ROOTS", "TERM", "TZ",
-    "XDG_CONFIG_HOME", "XDG_DATA_HOME",
+    "CLAUDECODE", "CLAUDE_CODE_SESSION_ID", "CLAUDE_CONFIG_DIR", "CLAUDE_SESSION_ID", "CODEX_SANDBOX", "HOME",
+    "LOCALAPPDATA", "NO_COLOR", "SEARCHKIT_MODE", "SEARCHKIT_MODEL", "SEARCHKIT_NO_VECTORS", "SEARCHKIT_ROOTS",
+    "TERM", "TZ", "XDG_CONFIG_HOME", "XDG_DATA_HOME",
 )  # fmt: skip
 RUN = "/v1/run"
 
@@ -78,20 +78,21 @@ def _request(arguments: "Sequence[str]", index: str) -> "dict[str, Any]":
         "index": index,
         "arguments": list(arguments),
         "environment": {name: os.environ[name] for name in VARIABLES if name in os.environ},
-        "columns": _columns(),
+        "columns": _size(0, "COLUMNS"),
+        "rows": _size(1, "LINES"),
         "is_watching": sys.stdout.isatty(),
         "is_told": sys.stderr.isatty(),
         "is_ascii": _is_ascii(),
     }
 
 
-def _columns() -> int | None:
-    """Return how wide the terminal is, as `shutil` does, or None where there is none."""
-    said = os.environ.get("COLUMNS", "")
+def _size(number: int, variable: str) -> int | None:
+    """Return how wide or how high the terminal is, as `shutil` does, or None where there is none."""
+    said = os.environ.get(variable, "")
     if said.isdecimal() and int(said):
         return int(said)
     try:
-        return os.get_terminal_size(sys.__stdout__.fileno()).columns or None  # type: ignore[union-attr]
+        return os.get_terminal_size(sys.__stdout__.fileno())[number] or None  # type: ignore[union-attr]
     except (AttributeError, ValueError, OSError):
         return None
 
@@ -112,8 +113,11 @@ def _printed(reply: "dict[str, Any]") -> int:
         for channel, text in reply["printed"]:
             if channel == "page" and sys.stdout.isatty():
                 from searchkit.cli.console import Audience
+                from searchkit.text.secrets import revealed
 
-                Audience().page(text.splitlines())
+                # The resident process masked what is to be masked.
+                with revealed():
+                    Audience().page(text.splitlines())
             else:
                 stream = sys.stderr if channel == "err" else sys.stdout
                 stream.write(text)

@@ -63,9 +63,13 @@ class Excerpt(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Pack(msgspec.Struct, frozen=True, kw_only=True):
-    """What another agent should know, the most useful first, and how many tokens it takes."""
+    """What another agent should know, the most useful first, and how many tokens it takes.
+
+    Where it is not sure to be about what was asked, it holds the nearest there is.
+    """
 
     answer: Answer
     max_tokens: int
     tokens: int = 0
+    is_sure: bool = True
     excerpts: Sequence[Excerpt] = ()

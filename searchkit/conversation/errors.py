@@ -9,7 +9,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 # Lines that say what went wrong; of a long error they are what can be found again.
-_KEY_LINE = re.compile(r"error|exception|fail|fatal|cannot|can't|denied|refused|not found|undefined|panic|assert", re.I)
+# An option such as `-Werror` in a command says nothing of the kind.
+_KEY_LINE = re.compile(
+    r"(?<!-W)error|exception|fail|fatal|cannot|can't|denied|refused|not found|undefined|panic|assert", re.I
+)
 # Places in code, and the code there: what was raised is said again below, with its values.
 _FRAME = re.compile(r'File "|at .+[:(].*\d+\)?$|raise\b|return\b|Traceback \(|npm (?:error|ERR!) A complete log')
 _COLOURS = re.compile(r"\x1b\[[\d;]*m|\[\d{1,2}m")

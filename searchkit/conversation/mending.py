@@ -134,11 +134,14 @@ def _speaks_of(text: str, error: Telling) -> bool:
 
 
 def is_variant(one: str, other: str) -> bool:
-    """Say whether a command is another one changed: the same program, and half of the words."""
+    """Say whether a command is another one changed: the same program, half of the words, and not only its options."""
     words, others = (_WORD.findall(_CHANGED_DIRECTORY.sub("", command)) for command in (one, other))
     if one == other or not words or not others or words[0] != others[0]:
         return False
-    return len({*words} & {*others}) >= _ALIKE * len({*words} | {*others})
+    both = {*words} & {*others}
+    # Another directory that is listed is no directory that was missing.
+    is_same_task = len(words) == 1 or any(not word.startswith("-") for word in both - {words[0]})
+    return is_same_task and len(both) >= _ALIKE * len({*words} | {*others})
 
 
 def _stored(catalog: Catalog, steps: Sequence[Step]) -> list[Stored]:

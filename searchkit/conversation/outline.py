@@ -17,6 +17,7 @@ from searchkit.conversation.turns import steps_of, turns
 from searchkit.conversation.types import Agent, Outline, Reason, Strand, Turn, Work
 from searchkit.query.types import Condition, Filter
 from searchkit.sources.tools import file_action
+from searchkit.text.secrets import mask
 from searchkit.types import COST_STATE, TURN_DURATION, Fact, Figures, Grouping, Kind, Touch
 
 
@@ -97,7 +98,7 @@ def files(steps: Iterable[Step]) -> list[Touch]:
         if step.path:
             action = file_action(step.tool) or "read"
             actions[step.path] = action if action != "read" else actions.get(step.path, action)
-    touched = [Touch(path=path, action=action) for path, action in actions.items()]
+    touched = [Touch(path=mask(path), action=action) for path, action in actions.items()]
     return sorted(touched, key=lambda touch: (touch.action == "read", touch.path))
 
 

@@ -8,6 +8,7 @@ from searchkit.backends.base import Step
 from searchkit.sources import tools
 from searchkit.text.format import count, last_part
 from searchkit.text.sanitize import one_line
+from searchkit.text.secrets import mask
 from searchkit.types import Kind
 
 _KINDS = {Kind.TEXT: "remark", Kind.THINKING: "thought", Kind.SUMMARY: "summary", Kind.PLAN: "plan"}
@@ -23,7 +24,7 @@ def describe(steps: Sequence[Step]) -> str:
     parts = [count(several, name, _PLURALS.get(name)) for name, several in _named(steps).items()]
     failed = sum(step.is_error for step in steps if step.kind is Kind.TOOL_RESULT)
     files = list(_files(steps))
-    about = f": {', '.join(files[:MOST_FILES])}" if files else ""
+    about = f": {', '.join(map(mask, files[:MOST_FILES]))}" if files else ""
     more = f" and {len(files) - MOST_FILES:,} more" if len(files) > MOST_FILES else ""
     return ", ".join(parts) + about + more + (f" ({failed:,} failed)" if failed else "")
 
@@ -39,7 +40,7 @@ def _named(steps: Sequence[Step]) -> Counter[str]:
 
 
 def _name(step: Step) -> str | None:
-    return _called(step.tool or "") if step.kind is Kind.TOOL_CALL else _KINDS.get(step.kind)
+    return _called(mask(step.tool or "")) if step.kind is Kind.TOOL_CALL else _KINDS.get(step.kind)
 
 
 # A search folds hundreds of steps of a few tools.

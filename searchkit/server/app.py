@@ -33,6 +33,7 @@ from searchkit.server.openapi import description
 from searchkit.server.routes import ENDPOINTS
 from searchkit.server.run_command import run
 from searchkit.server.service import Service
+from searchkit.text import secrets
 from searchkit.web import files as page
 from searchkit.web.conversation_api import PAGE_ENDPOINTS
 from searchkit.web.endpoints import Endpoint, Parameters, Unread, parse
@@ -41,9 +42,15 @@ from searchkit.web.endpoints import Endpoint, Parameters, Unread, parse
 RETRY_SECONDS = 1
 
 
+# Says of an answer that secrets are masked in it.
+HAS_MASKS = "Searchkit-Masked"
+
+
 def answered(value: object, status: int = 200) -> Response:
     """Answer with JSON, whose text may be printed on a terminal as it is."""
-    return Response(wire.encode(value), status, media_type="application/json")
+    written = wire.encode(value)
+    headers = {HAS_MASKS: "true"} if secrets.MARK in written else None
+    return Response(written, status, headers, media_type="application/json")
 
 
 def refused(error: SearchkitError) -> Response:
@@ -125,12 +132,18 @@ def _reading(service: Service) -> list[BaseRoute]:
 async def _answer(service: Service, endpoint: Endpoint, given: Parameters, id: str) -> Response:
     """Ask an engine, and read what is missing then without holding it."""
 
+    def answer(found: object) -> Response:
+        # Engines and transcripts are read in other threads, each with a context of its own.
+        with secrets.revealed(given.reveal):
+            return answered(found)
+
     def ask(engine: Engine) -> Response | Unread:
-        found = endpoint.answer(engine, given, id)
-        return found if isinstance(found, Unread) else answered(found)
+        with secrets.revealed(given.reveal):
+            found = endpoint.answer(engine, given, id)
+        return found if isinstance(found, Unread) else answer(found)
 
     found = await service.engines.ask(ask, may_wait=not endpoint.is_search)
-    return await service.transcripts.finish(found, answered) if isinstance(found, Unread) else found
+    return await service.transcripts.finish(found, answer) if isinstance(found, Unread) else found
 
 
 def _own(service: Service) -> list[BaseRoute]:
@@ -156,7 +169,9 @@ def _own(service: Service) -> list[BaseRoute]:
         except (OSError, OverflowError) as error:
             reason = getattr(error, "strerror", None) or "there is no such port"
             raise Refused(409, f"cannot listen on port {asked.port}: {reason}", "take another port, or 0") from error
-        return answered(Opened(port=door.port, address=door.address))
+        # The address holds a token of our own.
+        with secrets.revealed():
+            return answered(Opened(port=door.port, address=door.address))
 
     async def stop(request: Request) -> Response:
         service.server.leave("it was told to")

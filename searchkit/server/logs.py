@@ -18,6 +18,7 @@ from typing import Any
 from searchkit.client import address
 from searchkit.system.files import open_private
 from searchkit.text.sanitize import safe
+from searchkit.text.secrets import mask
 
 log = logging.getLogger(__name__)
 
@@ -90,7 +91,7 @@ class _Formatter(logging.Formatter):
         told = copy.copy(record)
         told.exc_text = None
         # Lines name files, whose names may be anything.
-        return safe(super().format(told))
+        return mask(safe(super().format(told)))
 
     def formatException(self, ei: object) -> str:  # noqa: N802  # logging names it so
         """Return the lines of code, and the kind of the error."""

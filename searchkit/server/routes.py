@@ -139,7 +139,9 @@ def tree(engine: Engine, given: Parameters, id: str) -> conversations.Outline:
 
 
 def context(engine: Engine, given: Context, id: str) -> packs.Pack:
-    """Pack what another agent should know."""
+    """Pack what another agent should know; its secrets are masked in any case."""
+    if given.reveal:
+        raise UsageError("a pack is for agents, which are shown no secrets", "leave out reveal")
     query = _question(given)
     try:
         return packs.pack(engine.context(query, given.max_tokens, limit=given.limit, without=given.exclude_session))

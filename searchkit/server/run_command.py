@@ -9,11 +9,10 @@ import msgspec
 
 from searchkit import __version__
 from searchkit.cli.commands import NotHere
-from searchkit.cli.console import DEFAULT_WIDTH, MOST_WIDTH, Audience, address, lend
+from searchkit.cli.console import DEFAULT_WIDTH, MOST_WIDTH, Audience, address, leaving, lend
 from searchkit.engine import Engine
 from searchkit.errors import UsageError
 from searchkit.server.outdated import is_outdated
-from searchkit.text.sanitize import printed
 
 # An upgrade takes longer than this.
 OUTDATED_SECONDS = 1.0
@@ -27,6 +26,7 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
     arguments: list[str]
     environment: dict[str, str]
     columns: int | None
+    rows: int | None = None
     is_watching: bool
     is_told: bool
     is_ascii: bool
@@ -92,6 +92,11 @@ class Client(Audience):
         return min(self._asked.columns or DEFAULT_WIDTH, MOST_WIDTH)
 
     @property
+    def rows(self) -> int | None:
+        """How many lines the screen of the client has."""
+        return self._asked.rows if self._asked.is_watching else None
+
+    @property
     def is_watching(self) -> bool:
         """Whether the client prints to a terminal."""
         return self._asked.is_watching
@@ -101,9 +106,9 @@ class Client(Audience):
         """Whether the terminal has no other characters than those of ASCII."""
         return self._asked.is_ascii
 
-    def print(self, lines: Iterable[str]) -> None:
+    def print(self, lines: Iterable[str], is_masked: bool = False) -> None:
         """Keep lines of a result."""
-        self._keep("out", lines, self._asked.is_watching)
+        self._keep("out", lines, self._asked.is_watching, is_masked)
 
     def page(self, lines: Iterable[str]) -> None:
         """Keep lines of a result that the client may show in a pager."""
@@ -113,8 +118,8 @@ class Client(Audience):
         """Keep what is said beside the result."""
         self._keep("err", [line], self._asked.is_told)
 
-    def _keep(self, channel: str, lines: Iterable[str], is_seen: bool) -> None:
+    def _keep(self, channel: str, lines: Iterable[str], is_seen: bool, is_masked: bool = False) -> None:
         shows_colours = is_seen and not self.environment.get("NO_COLOR")
-        kept = "".join(f"{printed(line if shows_colours else click.unstyle(line))}\n" for line in lines)
+        kept = "".join(f"{leaving(line if shows_colours else click.unstyle(line), is_masked)}\n" for line in lines)
         if kept:
             self.printed.append((channel, kept))

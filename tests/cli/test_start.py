@@ -80,3 +80,22 @@ def test_engine_is_imported_when_it_is_asked_for() -> None:
     asked = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
 
     assert "False searchkit.engine False\n" == asked.stdout
+
+
+def test_interruption_while_it_is_loaded_is_quiet() -> None:
+    """Ctrl-C while a command is still being imported ends it as it does later: without a traceback."""
+    program = """
+import sys
+class Impatient:
+    def find_spec(self, name, path=None, target=None):
+        if name == "searchkit.cli.main":
+            raise KeyboardInterrupt
+sys.meta_path.insert(0, Impatient())
+sys.argv = ["searchkit", "status", "--no-resident"]
+from searchkit.__main__ import main
+main()
+"""
+
+    asked = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+
+    assert (130, "") == (asked.returncode, asked.stderr)

@@ -181,6 +181,24 @@ def test_filter_that_is_none_is_told_where_one_is_near(text: str, near: str) -> 
     assert [near] * bool(near) == [note.rpartition(" ")[2] for note in notes]
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("grep -i giraffe", "type NOT i"),
+        ("/gira[f]+", "no / at its end"),
+        ('"two words', "no quote at its end"),
+        ("/usr/bin /tmp 5'10\" -v2 a/b", ""),
+        ('"two words" /gira[f]+/ NOT i', ""),
+    ],
+)
+def test_sign_that_was_not_taken_is_named(text: str, said: str) -> None:
+    """What was read as words although it was likely meant as more is said aloud, with what to type instead."""
+    notes = ask(text).notes
+
+    assert bool(said) == bool(notes)
+    assert all(said in note for note in notes)
+
+
 @pytest.mark.parametrize(("text", "note"), TAKEN_FOR_WORDS)
 def test_filter_that_makes_no_sense_is_words(text: str, note: str) -> None:
     """Inside the text a wrong value is what it looks like, words, and a note says so."""

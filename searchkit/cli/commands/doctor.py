@@ -4,7 +4,7 @@ import click
 
 from searchkit.cli.commands import WENT_WRONG
 from searchkit.cli.console import audience, opened, print_json, print_lines
-from searchkit.cli.options import common
+from searchkit.cli.options import common, reveal_option
 from searchkit.errors import SourceError
 from searchkit.render import health
 from searchkit.types import Finding
@@ -12,6 +12,7 @@ from searchkit.types import Finding
 
 @click.command()
 @common
+@reveal_option
 @click.option("--full", is_flag=True, help="Show every place, and what is usual, too.")
 @click.option("--deep", is_flag=True, help="Verify every text and row of the index against its checksum, not a sample.")
 def doctor(index: str | None, as_json: bool, full: bool, deep: bool) -> int:

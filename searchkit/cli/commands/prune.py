@@ -7,7 +7,7 @@ import click
 
 from searchkit.cli.commands import NOTHING_FOUND
 from searchkit.cli.console import audience, print_json, print_lines, say
-from searchkit.cli.options import common
+from searchkit.cli.options import common, reveal_option
 from searchkit.cli.session_argument import meant
 from searchkit.engine import Engine
 from searchkit.errors import UsageError
@@ -21,6 +21,7 @@ DAY_SECONDS = 86_400
 
 @click.command()
 @common
+@reveal_option
 @click.option("--older-than", metavar="DAYS", type=click.IntRange(1), help="Sessions that ended longer ago than this.")
 @click.option("--project", help="Sessions of projects whose path holds this.")
 @click.option("--session", "ids", multiple=True, help="This session, by its id or its beginning; may be repeated.")

@@ -8,7 +8,7 @@ from typing import NoReturn
 import click
 
 from searchkit.cli.console import must_be_own, opened, print_json, print_lines, warn
-from searchkit.cli.options import common, complete_session
+from searchkit.cli.options import common, complete_session, reveal_option
 from searchkit.cli.session_argument import meant
 from searchkit.conversation.resume import Resumption, app, arguments, command, refusal
 from searchkit.errors import UsageError
@@ -18,6 +18,7 @@ from searchkit.types import Session
 
 @click.command()
 @common
+@reveal_option
 @click.argument("id", shell_complete=complete_session)
 @click.option("--run", is_flag=True, help="Run the command instead of printing it.")
 def resume(id: str, index: str | None, as_json: bool, run: bool) -> None:

@@ -4,15 +4,16 @@ import click
 
 from searchkit.cli.commands import NOTHING_FOUND
 from searchkit.cli.console import audience, opened, print_json, print_lines, say, warn
-from searchkit.cli.options import Question, by_title, common, filter_options, understood, words_argument
+from searchkit.cli.options import Question, by_title, common, filter_options, reveal_option, understood, words_argument
 from searchkit.render import search, terminal
 
 
 @click.command(cls=Question)
 @common
+@reveal_option
 @words_argument(is_required=False)
 @filter_options
-@click.option("--limit", default=20, show_default=True, type=click.IntRange(1), help="How many sessions.")
+@click.option("-n", "--limit", default=20, show_default=True, type=click.IntRange(1), help="How many sessions.")
 def sessions(
     words: tuple[str, ...], filters: list[tuple[str, str]], index: str | None, as_json: bool, limit: int
 ) -> int:

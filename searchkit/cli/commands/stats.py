@@ -4,7 +4,7 @@ import click
 
 from searchkit.cli.commands import NOTHING_FOUND
 from searchkit.cli.console import audience, opened, print_json, print_lines, say, warn
-from searchkit.cli.options import Question, by_title, common, filter_options, understood, words_argument
+from searchkit.cli.options import Question, by_title, common, filter_options, reveal_option, understood, words_argument
 from searchkit.render import stats as drawing
 from searchkit.render.search import unknown_values
 from searchkit.types import Figures, Grouping
@@ -14,6 +14,7 @@ GROUPINGS = [by.value for by in Grouping if by is not Grouping.TOTAL]
 
 @click.command(cls=Question)
 @common
+@reveal_option
 @words_argument(is_required=False)
 @click.option("--by", type=click.Choice(GROUPINGS), help="A line for each of these, instead of an overview.")
 @filter_options

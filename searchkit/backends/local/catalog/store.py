@@ -29,6 +29,7 @@ from searchkit.types import Cost, Counts, Fact, Figures, Finding, Grouping, Head
 if TYPE_CHECKING:
     from searchkit.backends.base import Sketch, Survey
     from searchkit.backends.local.catalog.long_threads import Known
+    from searchkit.backends.local.catalog.write import Written
 
 log = logging.getLogger(__name__)
 
@@ -106,6 +107,8 @@ class SqliteCatalog:
         self.is_mending = False
         self.names = Names(self.connection)
         self.unpacker = Unpacker(self.connection)
+        # What the last batch brought, until the keyword index takes it.
+        self.written: Written | None = None
         self._keeping = Kept(0)
         # What was found out of conversations, good until somebody writes.
         self._surveyed: Known = {}
@@ -146,8 +149,10 @@ class SqliteCatalog:
         from searchkit.backends.local.catalog.write import Writer
 
         rows = decode(batch.prepared) if isinstance(batch, Prepared) else prepare(batch)
+        self.written = None
         with self.transaction():
-            Writer(self.connection, self.names, rows, self.is_mending).write(batch)
+            written = Writer(self.connection, self.names, rows, self.is_mending).write(batch)
+        self.written = written
 
     def revise(self, reading: Reading, /) -> None:
         """Correct what an earlier version of a source read otherwise, as far as that needs no transcript.

@@ -30,16 +30,15 @@ class Gatherer:
         # The number and the size of the open chunk: of texts that repeat, and of others.
         self._open: dict[bool, tuple[int, int]] = {}
 
-    def add(self, text: str, is_repeating: bool = False) -> tuple[int, int, int]:
-        """Take a text; return its chunk, where it starts there, and its length in bytes."""
-        encoded = text.encode()
+    def add(self, encoded: bytes, is_repeating: bool = False) -> tuple[int, int]:
+        """Take a text in UTF-8; return its chunk, and where it starts there."""
         chunk, start = self._open.get(is_repeating, (-1, 0))
         if chunk < 0 or (start and start + len(encoded) > CHUNK_BYTES):
             chunk, start = len(self._chunks), 0
             self._chunks.append([])
         self._chunks[chunk].append(encoded)
         self._open[is_repeating] = chunk, start + len(encoded)
-        return chunk, start, len(encoded)
+        return chunk, start
 
     def chunks(self) -> list[bytes]:
         """Return the chunks."""

@@ -1,6 +1,5 @@
 """Whether an index that many processes use at once, some of them killed, is right at every moment and at the end."""
 
-import argparse
 import json
 import os
 import random
@@ -8,7 +7,6 @@ import signal
 import sqlite3
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 from collections import Counter
@@ -16,12 +14,14 @@ from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
+from measure.environment import for_children
 from searchkit.backends.local import layout
 from searchkit.backends.local.backend import LocalBackend
 from searchkit.backends.local.open import open_to_write
 from searchkit.indexing.ingest import ingest
 from searchkit.sources.claude import ClaudeSource
 from tests.reference.fingerprint import digest
+from trials.checker import Checker, Findings
 
 SESSIONS = 8
 # Words that stand in every session from the beginning: a search that finds fewer sessions is wrong.
@@ -42,6 +42,7 @@ class Life:
         self.project = self.root / "projects" / "-shop"
         self.project.mkdir(parents=True)
         self.draws = random.Random(seed)
+        self.environment = {**for_children(has_resident=True), "SEARCHKIT_NO_VECTORS": "1"}
         self.seen: Counter[str] = Counter()
         self.wrong: list[str] = []
         self.over = threading.Event()
@@ -74,7 +75,9 @@ class Life:
         command = [sys.executable, "-P", "-m", "searchkit.__main__", *words, "--index", str(self.index)]
         if words[0] == "index":
             command += ["--root", str(self.root)]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=COMMAND_SECONDS, check=False)
+        done = subprocess.run(
+            command, capture_output=True, text=True, timeout=COMMAND_SECONDS, check=False, env=self.environment
+        )
         self.seen[words[0] + (" --rebuild" if "--rebuild" in words else "")] += 1
         if done.returncode not in expect and not any(known in done.stderr for known in EXPECTED):
             self.wrong.append(f"{' '.join(words)}: status {done.returncode}: {done.stderr.strip()[-400:]}")
@@ -93,7 +96,7 @@ class Life:
     def grow(self) -> None:
         """Append some lines to some sessions."""
         for _ in range(self.draws.randrange(1, 20)):
-            self.append(self.draws.randrange(SESSIONS), f"the kettle number {self.draws.random()} is on the shelf")
+            self.append(self.draws.randrange(SESSIONS), f"the kettle {_word(self.draws)} is on the shelf")
         self.seen["growth"] += 1
 
     def pass_by(self) -> None:
@@ -115,6 +118,7 @@ class Life:
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             start_new_session=True,
+            env=self.environment,
         )
         time.sleep(self.draws.uniform(0.1, 3))
         os.killpg(process.pid, self.draws.choice([signal.SIGKILL, signal.SIGTERM, signal.SIGINT]))
@@ -127,44 +131,32 @@ class Life:
         self.seen["kill"] += 1
 
 
-def main() -> int:
-    """Run both campaigns and compare."""
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--minutes", type=float, default=1.0, help="serve, index and appended lines")
-    parser.add_argument("--chaos-minutes", type=float, default=1.0, help="also --watch, prune, --rebuild and kills")
-    parser.add_argument("--seed", type=int, default=1)
-    chosen = parser.parse_args()
+def crowd(place: Path, minutes: float, chaos_minutes: float, seed: int) -> tuple[Counter[str], Findings]:
+    """Let many processes use one index at once, then some of them be killed; compare with an index built in peace."""
     # A shell that starts this in the background lets it ignore interruptions, and whatever it starts, too.
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    os.environ["SEARCHKIT_NO_VECTORS"] = "1"
-    os.environ.pop("SEARCHKIT_NO_RESIDENT", None)
-    with tempfile.TemporaryDirectory() as place:
-        life = Life(Path(place), chosen.seed)
-        life.run("index", "--no-vectors")
-        life.run("serve")
-        _campaign(life, chosen.minutes, [life.search, life.search, life.grow, lambda: _index(life)])
-        watching = _watch(life)
-        chaos = [
-            life.search,
-            life.search,
-            life.grow,
-            lambda: _index(life),
-            life.pass_by,
-            lambda: _rebuild(life),
-            life.kill,
-            lambda: _serve(life),
-        ]
-        _campaign(life, chosen.chaos_minutes, chaos)
-        watching.kill()
-        watching.wait()
-        life.run("serve", "--stop", expect=(0, 1))
-        _conclude(life)
-    for wrong in life.wrong[:20]:
-        sys.stdout.write(f"WRONG {wrong}\n")
-    sys.stdout.write(
-        f"{dict(sorted(life.seen.items()))}\n{1 if not life.wrong else 0} passed, {len(life.wrong)} failed\n"
-    )
-    return 1 if life.wrong else 0
+    life = Life(place, seed)
+    life.run("index", "--no-vectors")
+    life.run("serve")
+    _campaign(life, minutes, [life.search, life.search, life.grow, lambda: _index(life)])
+    watching = _watch(life)
+    chaos = [
+        life.search,
+        life.search,
+        life.grow,
+        lambda: _index(life),
+        life.pass_by,
+        lambda: _rebuild(life),
+        life.kill,
+        lambda: _serve(life),
+    ]
+    _campaign(life, chaos_minutes, chaos)
+    watching.kill()
+    watching.wait()
+    life.run("serve", "--stop", expect=(0, 1))
+    findings = _conclude(life)
+    findings.silent += life.wrong
+    return life.seen, findings
 
 
 def _campaign(life: Life, minutes: float, acts: list[Callable[[], None]]) -> None:
@@ -188,6 +180,10 @@ def _campaign(life: Life, minutes: float, acts: list[Callable[[], None]]) -> Non
         thread.join()
 
 
+def _word(draws: random.Random) -> str:
+    return "".join(draws.choice("bdfgklmnprtvz") + draws.choice("aiou") for _ in range(7)) + "x"
+
+
 def _index(life: Life) -> None:
     life.run("index", "--no-vectors")
 
@@ -209,11 +205,12 @@ def _watch(life: Life) -> "subprocess.Popen[bytes]":
         [*command, "--root", str(life.root), "--index", str(life.index)],
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
+        env=life.environment,
     )
 
 
-def _conclude(life: Life) -> None:
-    """Hold what is there against SQLite, the doctor, and an index that was built in peace."""
+def _conclude(life: Life) -> Findings:
+    """Hold what is there against the transcripts, SQLite, the doctor, and an index that was built in peace."""
     life.run("index", "--no-vectors")
     life.run("prune", "--gone", "--yes", expect=(0, 1))
     life.run("doctor", "--deep", "--full")
@@ -231,3 +228,6 @@ def _conclude(life: Life) -> None:
     aside = list((life.index / layout.ASIDE).glob("*")) if (life.index / layout.ASIDE).exists() else []
     if aside:
         life.wrong.append(f"moved aside: {[path.name for path in aside]}")
+    checker = Checker(life.root, life.index, life.environment)
+    checker.quick()
+    return checker.findings
