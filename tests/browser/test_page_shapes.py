@@ -11,6 +11,8 @@ from tests.browser.site import Site
 pytestmark = pytest.mark.slow
 
 SESSION = "66666666-6666-4666-8666-666666666666"
+OTHER_SESSION = "77777777-7777-4777-8777-777777777777"
+TOKEN = "ghp_16C7e42F292c6912E7710c838347Ae178B4a"
 WIDE = {"width": 1440, "height": 900}
 WITH_AGENT = "/session/d7273ac5-1b02-4834-a656-c3bf97d16b5a"
 LINES = "\n".join(f"{number:>6}\tline {number} of the lantern" for number in range(1, 31))
@@ -232,3 +234,24 @@ def test_phone_in_landscape_is_enough(sample: Site, open_page: Open) -> None:
 
         assert page.evaluate("document.documentElement.scrollWidth") <= 844, path
         assert page.locator(".top").bounding_box()["height"] < 390 / 4, path  # type: ignore[index]  # it is shown
+
+
+def test_secrets_are_revealed_on_request(site: Site, open_page: Open) -> None:
+    """A secret is masked in every view until the owner presses a button, which comes only where one was masked."""
+    site.home.session(SESSION).prompt(f"light the lantern with {TOKEN}")
+    site.home.session(OTHER_SESSION).prompt("where is the candle")
+    site.open()
+    page = open_page(site, "/?q=candle")
+    expect(page.locator(".result").first).to_be_visible()
+    expect(page.locator("#secrets")).to_be_hidden()
+
+    page.locator("#words").fill("lantern")
+    expect(page.locator(".result .passage")).to_contain_text("[masked: GitHub token")
+    page.get_by_role("button", name="Reveal secrets").click()
+    expect(page.locator(".result .passage")).to_contain_text(TOKEN)
+    page.locator(".result a.open").click()
+    expect(page.locator(".row.prompt")).to_contain_text(TOKEN)
+    page.get_by_role("button", name="Mask secrets").click()
+
+    expect(page.locator(".row.prompt")).to_contain_text("[masked: GitHub token")
+    assert TOKEN not in page.locator("body").inner_text()

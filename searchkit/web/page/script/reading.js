@@ -219,6 +219,7 @@ export function readingView(root, { go, back }) {
     const walk = (by) => () => pages && reveal(Math.max(0, Math.min(reading.total - 1, chosen + by)));
     return {
         show,
+        forget: () => (shown = null),
         keys: {
             j: walk(1),
             k: walk(-1),
