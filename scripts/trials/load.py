@@ -23,7 +23,7 @@ from measure.child import run, searchkit
 from measure.figures import Figure, say
 from measure.questions import chosen
 from searchkit import Engine, __version__
-from searchkit.cli.forward import VARIABLES
+from searchkit.__main__ import VARIABLES
 from searchkit.client import connect, control
 from searchkit.server.run_command import run as run_here
 

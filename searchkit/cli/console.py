@@ -18,7 +18,7 @@ import msgspec
 from searchkit import config
 from searchkit.cli.commands import NotHere
 from searchkit.errors import UsageError
-from searchkit.query.suggestions import respelled
+from searchkit.query.filters import respelled
 from searchkit.search.types import Answer
 from searchkit.text.format import count
 from searchkit.text.sanitize import one_line, printed, safe

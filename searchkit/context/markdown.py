@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterator
 
 from searchkit.context.types import Excerpt, Pack, Place, Quotation
-from searchkit.conversation.steps import describe
+from searchkit.conversation.turns import describe
 from searchkit.conversation.types import Folded
-from searchkit.query.suggestions import respelled
+from searchkit.query.filters import respelled
 from searchkit.text.format import stamp
 from searchkit.text.sanitize import longest_run, one_line, safe
 from searchkit.types import Kind, Role

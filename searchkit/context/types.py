@@ -10,8 +10,6 @@ from searchkit.conversation.types import Folded, Said
 from searchkit.search.types import Answer, Shown
 from searchkit.types import Heading
 
-# What a pack may take unless somebody says otherwise: over the sample five sessions have room in it.
-DEFAULT_TOKENS = 2_000
 # By the id of a part, where in its text the words are that were asked for.
 Marks = Mapping[str, Sequence[tuple[int, int]]]
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from searchkit.backends.base import Backend, Stored, Vector
-from searchkit.backends.vector_priority import EXCHANGE_PIECE, pieces
+from searchkit.backends.duplicates import EXCHANGE_PIECE, pieces
 from searchkit.embed.base import Embedder
 from searchkit.types import Kind, Part
 

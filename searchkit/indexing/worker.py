@@ -25,7 +25,7 @@ from searchkit.errors import SourceError
 from searchkit.sources.base import Source
 from searchkit.sources.parts import split
 from searchkit.sources.registry import open_sources
-from searchkit.system.malloc import give_back
+from searchkit.system.process import give_back
 from searchkit.types import Change
 
 log = logging.getLogger(__name__)
@@ -90,7 +90,7 @@ def batches_from_elsewhere(
         yield from batches(source.changes(seen))
         return
     with process:
-        requests, answers = cast(BinaryIO, process.stdin), cast(BinaryIO, process.stdout)
+        requests, answers = cast("BinaryIO", process.stdin), cast("BinaryIO", process.stdout)
         try:
             requests.write(msgspec.msgpack.encode(request))
             requests.close()

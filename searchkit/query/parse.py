@@ -15,8 +15,8 @@ from searchkit.errors import UsageError
 from searchkit.query import dates
 from searchkit.query.filters import ALIASES, FOREIGN_NAMES, NAMES, Given, combine, full_name, read, read_option, refusal
 from searchkit.query.types import Clause, Condition, Filter, Match, Period, Query, Term, is_scan, may_scan
-from searchkit.text.clean import clean
 from searchkit.text.format import stamp
+from searchkit.text.sanitize import clean
 
 # A question is shorter; what is longer was pasted, with signs that nobody meant as such.
 _MAX_TYPED_CHARS = 1_000

@@ -9,10 +9,10 @@ import click
 from msgspec.structs import replace
 
 from searchkit.backends.base import Stored
-from searchkit.conversation.steps import describe
+from searchkit.conversation.turns import describe
 from searchkit.conversation.types import Entry, Folded, Said
+from searchkit.query.filters import unknown
 from searchkit.query.parse import filters
-from searchkit.query.suggestions import unknown
 from searchkit.query.types import Clause, Condition, Filter, Match, Period, Query, Span, Term
 from searchkit.render.lines import RESET, bars, columns, cut, fitting, padded, wrapped
 from searchkit.search.snippets import without_markdown
@@ -21,6 +21,9 @@ from searchkit.sources.apps import app_of_entrypoint
 from searchkit.text.format import NO_DATE, age, count, day, last_part, stamp
 from searchkit.text.sanitize import command_line, one_line, safe
 from searchkit.types import Kind, Role, Session
+
+# Why a search or a list of sessions is empty, and what to try instead.
+
 
 # Why a search has no result.
 EmptyBecause = Literal["no_match", "filtered", "not_indexed"]
@@ -143,9 +146,6 @@ def _span(span: Span) -> str:
 
 def _sign(one: Filter | Period) -> str:
     return "-" if one.is_excluded else ""
-
-
-# Why a search or a list of sessions is empty, and what to try instead.
 
 
 INDENT = "    "

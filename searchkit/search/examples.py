@@ -8,8 +8,8 @@ import msgspec
 from searchkit.backends.base import Backend
 from searchkit.query.parse import understand
 from searchkit.sources.tools import changes_files
+from searchkit.text.analysis import STOP_WORDS
 from searchkit.text.format import last_part
-from searchkit.text.stopwords import STOP_WORDS
 from searchkit.types import Session
 
 # Sessions that examples are taken from.

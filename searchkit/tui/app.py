@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from subprocess import DEVNULL, Popen
 from typing import ClassVar, Literal
-from urllib.parse import quote, urlencode
+from urllib.parse import urlencode
 
 import msgspec
 from rich.text import Text
@@ -25,12 +25,12 @@ from searchkit.backends.base import Order
 from searchkit.backends.registry import find_store
 from searchkit.client import control
 from searchkit.errors import SearchkitError
-from searchkit.query.suggestions import respelled
+from searchkit.query.filters import respelled
 from searchkit.render.search import NEAR
 from searchkit.render.wire import search as searches
 from searchkit.sources import registry
 from searchkit.text.format import count
-from searchkit.text.sanitize import one_line, safe
+from searchkit.text.sanitize import one_line, safe, url
 from searchkit.tui.facets import NAMES, Facets
 from searchkit.tui.index import Index, open_index
 from searchkit.tui.lines import DIM, fitted, line
@@ -420,7 +420,7 @@ class SearchApp(App[Outcome]):
         directory = Path(self._directory)
         control.start(directory, ())
         address, _, token = control.listen(directory, 0).partition("#")
-        target = f"{address}session/{quote(id, safe='')}" + (f"?{urlencode({'q': typed})}" if typed.strip() else "")
+        target = f"{address}session/{url(id)}" + (f"?{urlencode({'q': typed})}" if typed.strip() else "")
         return str(control.first_page(directory, f"{target}#{token}"))
 
     def action_copy(self) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Protocol, TypeVar
-from urllib.parse import quote, urlencode
+from urllib.parse import urlencode
 
 import msgspec
 
@@ -19,6 +19,7 @@ from searchkit.query.types import Mode
 from searchkit.render.wire import search as searches
 from searchkit.render.wire import sessions as listings
 from searchkit.search.types import SearchOptions
+from searchkit.text.sanitize import url
 from searchkit.web.conversation_api import Reading, ReadingParameters, reading
 from searchkit.web.endpoints import Unread
 
@@ -94,7 +95,7 @@ class ResidentIndex:
     async def reading(self, id: str, words: str, /) -> Reading:
         """Show the rows around a message, with the words marked."""
         asked: Parameters = {"q": words, "count": MOST_ROWS, "pictures": "no"}
-        return await self._get(f"/v1/readings/{quote(id, safe='')}", Reading, asked)
+        return await self._get(f"/v1/readings/{url(id)}", Reading, asked)
 
     async def values(self, name: str, /) -> list[str]:
         """Return the values of a filter, those that most sessions have first."""

@@ -10,15 +10,15 @@ from msgspec.structs import asdict
 from searchkit import types
 from searchkit.backends.base import Backend, Order, Stored
 from searchkit.engine import Engine
+from searchkit.query.filters import unknown
 from searchkit.query.parse import understand
-from searchkit.query.suggestions import unknown
 from searchkit.query.types import Condition, Filter, Query
 from searchkit.render.wire import sessions as listings
 from searchkit.render.wire.base import Time, Wire
 from searchkit.search.snippets import cut
 from searchkit.sources.tools import changes_files
+from searchkit.text.analysis import STOP_WORDS
 from searchkit.text.format import last_part, stamp
-from searchkit.text.stopwords import STOP_WORDS
 from searchkit.types import Kind
 from searchkit.web.endpoints import Endpoint, Filtered, Number, Parameters
 

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from searchkit.context.budget import FAIR_SIZE, FIRST_SIZE, LEAST_SIZE, allot
+from searchkit.context.pack import FAIR_SIZE, FIRST_SIZE, LEAST_SIZE, allot
 
 CITATION = 100
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from searchkit.errors import UsageError
 from searchkit.query import dates, parse
 from searchkit.query.types import Clause, Condition, Filter, Match, Period, Query, Span, Term
-from searchkit.text.clean import clean
+from searchkit.text.sanitize import clean
 from searchkit.types import Kind, Language
 
 NOW = datetime(2026, 4, 15, 14, 30, tzinfo=ZoneInfo("Europe/Paris"))

@@ -19,7 +19,7 @@ from searchkit.indexing.ingest import Progress, Summary
 from searchkit.render import health, terminal
 from searchkit.sources.base import DEMO
 from searchkit.sources.registry import app_of
-from searchkit.system.malloc import give_back
+from searchkit.system.process import give_back
 from searchkit.text.format import size
 from searchkit.text.sanitize import command_line, one_line
 

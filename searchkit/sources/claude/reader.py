@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 
 import msgspec
 
-from searchkit.sources import own_output
+from searchkit.sources import tools
 from searchkit.sources.claude import events
 from searchkit.sources.claude.layout import COPY_AGENTS, SUGGESTION_AGENT, is_home_of
 from searchkit.sources.claude.line import Envelope, Message, ProgressHead, open_envelope, progress_head, unpack
@@ -299,7 +299,7 @@ class Reader:
         for block in assistant_blocks(content):
             if block.kind is Kind.TOOL_CALL:
                 if block.call:
-                    self._calls[block.call] = own_output.answering(block)
+                    self._calls[block.call] = tools.answering(block)
                 if block.tool and isinstance(content, list):
                     touched.extend(touches(block.tool, mapping(content[block.number]).get("input")))
             elif block.kind is Kind.TOOL_RESULT:

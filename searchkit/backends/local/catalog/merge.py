@@ -5,15 +5,13 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from searchkit.backends.local.catalog.ids import rows_in, variant_of
-from searchkit.backends.local.catalog.schema import FORKED, SHARED
+from searchkit.backends.local.catalog.schema import BEST, FORKED, SHARED
 
 # Where a record that has several places lives, and how it reads: as the best of its places shows it.
 #
 # Nothing depends on which place was seen first: a live line before one that was replaced, an
 # original before a copy, what was not forked before what was, then the path, then the line.
 
-# Orders the places of a record, the home first; the files must be joined.
-BEST = f"places.line < 0, is_copy, (places.flags & {FORKED}) != 0, path, abs(places.line), is_by_file"
 
 _SHARE = f"""
 INSERT OR IGNORE INTO places

@@ -2,9 +2,13 @@
 
 import sqlite3
 from collections import OrderedDict
-from concurrent.futures import Future, ThreadPoolExecutor
+from functools import cache
+from typing import TYPE_CHECKING
 
 import zstandard
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future, ThreadPoolExecutor
 
 # Packs the texts of parts into compressed chunks.
 #
@@ -47,7 +51,7 @@ class Gatherer:
 
 def compress(chunk: bytes) -> bytes:
     """Compress a chunk, with a checksum."""
-    return _COMPRESSING.submit(_COMPRESS, chunk).result()
+    return _compressing().submit(_COMPRESS, chunk).result()
 
 
 class Packer:
@@ -104,7 +108,7 @@ class Packer:
 
     def _compress(self, chunk: bytes) -> None:
         """Compress while other work goes on."""
-        self._data.append(_COMPRESSING.submit(_COMPRESS, chunk))
+        self._data.append(_compressing().submit(_COMPRESS, chunk))
         self._next += 1
 
 
@@ -112,10 +116,17 @@ class Packer:
 # one thread of its own, so it is never used twice at a time, and lets go of the interpreter meanwhile.
 # Each chunk carries a checksum of its texts, which is verified whenever it is unpacked.
 _COMPRESS = zstandard.ZstdCompressor(level=LEVEL, write_checksum=True).compress
-_COMPRESSING = ThreadPoolExecutor(max_workers=1, thread_name_prefix="searchkit-compress")
 
 
-# Finds texts again in the compressed chunks that `packing.py` makes.
+@cache
+def _compressing() -> "ThreadPoolExecutor":
+    # Not imported by a search.
+    from concurrent.futures import ThreadPoolExecutor
+
+    return ThreadPoolExecutor(max_workers=1, thread_name_prefix="searchkit-compress")
+
+
+# Finds texts again in the compressed chunks that `Gatherer` makes.
 
 KEPT_CHUNKS = 32
 # What stands for a text of which nothing can be read.

@@ -333,7 +333,7 @@ class Writer:
             self._homes[number] = here
 
     def _rank(self, home: Home) -> tuple[bool, bool, bool, str, int]:
-        """Order places as `homes.BEST` does."""
+        """Order places as `schema.BEST` does."""
         row = self._files.row(home.file)
         return home.line < 0, row.is_copy, home.is_forked, row.path, abs(home.line)
 

@@ -11,10 +11,8 @@ from searchkit.backends.local.filters import AllOf, Among, AnyOf, Bound, During,
 from searchkit.backends.local.words.index import TEXT
 from searchkit.backends.local.words.regex import for_term, is_runnable, pieces, spans_words
 from searchkit.query.types import Clause, Match, Query, Term, is_scan, may_scan
-from searchkit.text import forms as french
-from searchkit.text.analysis import is_unspaced, name_parts, words
-from searchkit.text.forms import forms, fuzzy_distance
-from searchkit.text.stopwords import FRENCH_STOP_WORDS, STOP_WORDS
+from searchkit.text import analysis as french
+from searchkit.text.analysis import FRENCH_STOP_WORDS, STOP_WORDS, forms, fuzzy_distance, is_unspaced, name_parts, words
 
 _FIRST = -(1 << 62)
 

@@ -23,8 +23,7 @@ from searchkit.backends.local.words.regex import is_match, spans_words
 from searchkit.errors import UsageError
 from searchkit.query.filters import BY_NAME, FACETS
 from searchkit.query.types import Clause, Match, Query, Term
-from searchkit.text.analysis import words
-from searchkit.text.forms import fuzzy_distance
+from searchkit.text.analysis import fuzzy_distance, words
 from searchkit.types import Kind
 
 # A score is a float of 24 bits: so many units can each have a bit of their own.
