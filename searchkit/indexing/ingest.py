@@ -4,8 +4,8 @@ import gc
 import logging
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import msgspec
@@ -66,8 +66,10 @@ def ingest(
     if is_rebuild:
         seen = {file: source.unread(checkpoint) for file, checkpoint in seen.items()}
     behind = source.behind(seen).bytes
-    with _no_collection():
-        for batch in _batches(source, backend.catalog, seen, behind >= ELSEWHERE_BYTES):
+    # Closed at once where it is interrupted, so that no process or thread of it is left when the interpreter ends.
+    several = closing(_batches(source, backend.catalog, seen, behind >= ELSEWHERE_BYTES))
+    with _no_collection(), several as found:
+        for batch in found:
             backend.catalog.write(batch)
             backend.keep_up()
             summary.add(batch)
@@ -80,7 +82,7 @@ def ingest(
     return summary.freeze()
 
 
-def _batches(source: Source, catalog: Catalog, seen: Mapping[str, bytes], is_much: bool) -> Iterator[list[Entry]]:
+def _batches(source: Source, catalog: Catalog, seen: Mapping[str, bytes], is_much: bool) -> Generator[list[Entry]]:
     """Read here, or in other processes: all in one, or first the transcripts in several, and then what they name."""
     count = reader_count()
     if not is_much:
