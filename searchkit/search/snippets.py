@@ -2,6 +2,7 @@
 
 import math
 import re
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 
@@ -222,13 +223,14 @@ def _different(text: str, marks: Sequence[tuple[int, int]]) -> int:
 
 # Markdown goes; what stands in code, such as a glob, stays as it is.
 
-_CODE = re.compile(r"(?<!`)(``?)(?!`)([^`\n]+)\1(?!`)")
+# Each begins with the sign itself, and looks back from behind it: `re` passes quickly over what cannot begin.
+_CODE = re.compile(r"(`(?<!``)`?)(?!`)([^`\n]+)\1(?!`)")
 # Groups are what goes. Asterisks between letters, digits or the parts of a path are none of Markdown.
 _SIGNS = (
-    re.compile(r"(?<![A-Za-z0-9_/*.])(\*\*)(?=[^\s*./])[^*\n]+(?<=\S)(\*\*)(?![A-Za-z0-9_/*])"),
-    re.compile(r"(?<![A-Za-z0-9_/*.])(\*)(?=[^\s*./])[^*\n]+(?<=[^\s*])(\*)(?![A-Za-z0-9_/*])"),
-    re.compile(r"(?<![\w/\\])(\[)[^\]\n]+(\]\([^()\s]+\))"),
-    re.compile(r"((?:^#|(?<=\s)##)#{0,5}[ \t]+)", re.MULTILINE),
+    re.compile(r"(\*\*)(?<![A-Za-z0-9_/*.]\*\*)(?=[^\s*./])[^*\n]+(?<=\S)(\*\*)(?![A-Za-z0-9_/*])"),
+    re.compile(r"(\*)(?<![A-Za-z0-9_/*.]\*)(?=[^\s*./])[^*\n]+(?<=[^\s*])(\*)(?![A-Za-z0-9_/*])"),
+    re.compile(r"(\[)(?<![\w/\\]\[)[^\]\n]+(\]\([^()\s]+\))"),
+    re.compile(r"(#(?:(?<=^#)|(?<=\s#)#)#{0,5}[ \t]+)", re.MULTILINE),
     re.compile(r"(^[ \t]*(?:-{3,}|\*{3,}|_{3,})[ \t]*$)", re.MULTILINE),
     re.compile(r"(`{3,}\w*\s?)"),
     re.compile(r"(\|(?:\s*:?-{3,}:?\s*\|)+)"),
@@ -240,15 +242,23 @@ def without_markdown(passage: Passage) -> Passage:
     text, gone = passage.text, sorted(_markdown(passage.text))
     if not gone:
         return passage
-    kept = bytearray(b"\1") * len(text)
+    pieces, ends, left_out, at = [], [0], [0], 0
     for start, end in gone:
-        kept[start:end] = bytes(end - start)
-    moved = [0]
-    for keep in kept:
-        moved.append(moved[-1] + keep)
-    highlights = [(moved[start], moved[end]) for start, end in passage.highlights]
-    written = "".join(character for character, keep in zip(text, kept, strict=True) if keep)
-    return Passage(text=written, highlights=[(start, end) for start, end in highlights if start < end])
+        if end > at:
+            pieces.append(text[at:start])
+            ends.append(end)
+            left_out.append(left_out[-1] + end - max(at, start))
+            at = end
+    pieces.append(text[at:])
+
+    def moved(position: int) -> int:
+        """Return where a place is now; one inside a sign is where that was."""
+        before = bisect_right(ends, position) - 1
+        now = position - left_out[before]
+        return min(now, ends[before + 1] - left_out[before + 1]) if before + 1 < len(ends) else now
+
+    highlights = [(moved(start), moved(end)) for start, end in passage.highlights]
+    return Passage(text="".join(pieces), highlights=[(start, end) for start, end in highlights if start < end])
 
 
 def _markdown(text: str) -> Iterator[tuple[int, int]]:
