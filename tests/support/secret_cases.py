@@ -51,7 +51,6 @@ Slack token|xapp-1-A{A10}-{D13}-{H64}
 Slack webhook|https://hooks.slack.com/services/T{A8}/B{A10}/{B24}
 Discord token|M{U23}.{U6}.{U38}
 Discord webhook|https://discord.com/api/webhooks/{D18}/{U68}
-Zapier webhook|https://hooks.zapier.com/hooks/catch/{D8}/{B7}/
 Teams webhook|https://acme.webhook.office.com/webhookb2/{H8}-{H4}-{H4}-{H4}-{H12}@{H8}-{H4}-{H4}-{H4}-{H12}/IncomingWebhook/{H32}/{H8}-{H4}-{H4}-{H4}-{H12}
 Stripe key|sk_live_{B24}
 Stripe key|sk_test_{B99}
@@ -363,7 +362,7 @@ def _secret_of(kind: str, form: str, value: str) -> str:
     if kind == "Slack webhook":
         return value.rpartition("/services/")[2]
     if kind.endswith("webhook"):
-        return re.split(r"/webhooks/\d+/|/webhookb2/|/catch/", value)[1].rstrip("/")
+        return re.split(r"/webhooks/\d+/|/webhookb2/", value)[1].rstrip("/")
     return value[form.index("{") :] if "{jwt}" not in form else value[3:]
 
 
