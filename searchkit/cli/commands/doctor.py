@@ -3,7 +3,7 @@
 import click
 
 from searchkit.cli.commands import WENT_WRONG
-from searchkit.cli.console import audience, opened, print_json, print_lines
+from searchkit.cli.console import audience, opened, print_json, print_lines, say
 from searchkit.cli.options import common, reveal_option
 from searchkit.errors import SourceError
 from searchkit.render import health
@@ -15,12 +15,15 @@ from searchkit.types import Finding
 @reveal_option
 @click.option("--full", is_flag=True, help="Show every place, and what is usual, too.")
 @click.option("--deep", is_flag=True, help="Verify every text and row of the index against its checksum, not a sample.")
-def doctor(index: str | None, as_json: bool, full: bool, deep: bool) -> int:
+@click.option("--secrets", is_flag=True, help="List the secrets that the index holds, masked, instead.")
+def doctor(index: str | None, as_json: bool, full: bool, deep: bool, secrets: bool) -> int:
     """Say whether transcripts and index are well, what is worth knowing, and what to do.
 
     Each kind of finding is fine, worth knowing, or something to act on. The status is 2 where something is wrong
     with the index.
     """
+    if secrets:
+        return _list_secrets(index, as_json, full)
     with opened(index) as engine:
         found, kept = list(engine.findings(deep)), None
         try:
@@ -36,3 +39,17 @@ def doctor(index: str | None, as_json: bool, full: bool, deep: bool) -> int:
         else:
             print_lines(health.examination(grouped, full, audience().width))
     return WENT_WRONG if any(map(health.is_of_index, found)) else 0
+
+
+def _list_secrets(index: str | None, as_json: bool, is_full: bool) -> int:
+    """Say where secrets lie: of each kind the first few, or all."""
+    with opened(index) as engine:
+        places = list(engine.secrets())
+    if as_json:
+        from searchkit.render.wire.health import secrets_of
+
+        print_json(secrets_of(places))
+    else:
+        print_lines(health.secrets(places, is_full))
+        say(health.secrets_hint(places))
+    return 0
