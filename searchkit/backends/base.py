@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
 
-from searchkit.backends.prices import LIST, Price
 from searchkit.query.types import Condition, Query
 from searchkit.types import (
     Change,
@@ -35,6 +34,8 @@ if TYPE_CHECKING:
     # A search for words must not wait for it.
     import numpy as np
     from numpy.typing import NDArray
+
+    from searchkit.backends.prices import Price
 
     Values = NDArray[np.float32]
 
@@ -350,7 +351,7 @@ class Catalog(Protocol):
         """Count what is kept."""
 
     def figures(
-        self, condition: Condition, groupings: Sequence[Grouping], prices: Mapping[str, Price] = LIST, /
+        self, condition: Condition, groupings: Sequence[Grouping], prices: "Mapping[str, Price] | None" = None, /
     ) -> Mapping[Grouping, Mapping[str, Figures]]:
         """Return figures by label, such as a day, for each grouping; what has no label is under the empty one.
 
@@ -360,9 +361,10 @@ class Catalog(Protocol):
         something happened.
         What sessions cost is what the client counted, on the day on which its run ended; of a session of which it
         counted nothing, what its records say, and else the price of its tokens, which is an estimate.
+        Without prices, those of the list hold.
         """
 
-    def costs(self, sessions: Sequence[str], prices: Mapping[str, Price] = LIST, /) -> Mapping[str, Cost]:
+    def costs(self, sessions: Sequence[str], prices: "Mapping[str, Price] | None" = None, /) -> Mapping[str, Cost]:
         """Return what these sessions cost; one of which nothing is known is left out."""
 
     def damage(self) -> str | None:

@@ -7,15 +7,17 @@ of files and transcripts, stay as they are, because programs are given them; the
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from msgspec.structs import replace
 
 from searchkit.backends.base import Backend, Catalog, Stored, WordIndex
-from searchkit.backends.prices import LIST, Price
 from searchkit.query.types import Condition, Query
 from searchkit.text.secrets import MARK, find, is_revealed, mask, masked, masks
 from searchkit.types import Context, Fact, Figures, Grouping, Heading, Session
+
+if TYPE_CHECKING:
+    from searchkit.backends.prices import Price
 
 H = TypeVar("H", Heading, Session)
 
@@ -69,7 +71,7 @@ class _MaskedCatalog:
         return [one if (value := mask(one.value)) == one.value else replace(one, value=value) for one in found]
 
     def figures(
-        self, condition: Condition, groupings: Sequence[Grouping], prices: Mapping[str, Price] = LIST, /
+        self, condition: Condition, groupings: Sequence[Grouping], prices: "Mapping[str, Price] | None" = None, /
     ) -> Mapping[Grouping, Mapping[str, Figures]]:
         found = self._catalog.figures(condition, groupings, prices)
         return {grouping: _labelled(labels) for grouping, labels in found.items()}

@@ -18,7 +18,7 @@ import msgspec
 from searchkit import config
 from searchkit.cli.commands import NotHere
 from searchkit.errors import UsageError
-from searchkit.query.suggestions import respelled
+from searchkit.query.filters import respelled
 from searchkit.search.types import Answer
 from searchkit.text.format import count
 from searchkit.text.sanitize import one_line, printed, safe
@@ -52,6 +52,11 @@ class Audience:
     def width(self) -> int:
         """How many columns a line may take."""
         return min(shutil.get_terminal_size((DEFAULT_WIDTH, 24)).columns, MOST_WIDTH)
+
+    @property
+    def rows(self) -> int | None:
+        """How many lines the screen has; None where nobody sees one."""
+        return shutil.get_terminal_size((DEFAULT_WIDTH, 24)).lines if self.is_watching else None
 
     @property
     def is_watching(self) -> bool:
@@ -211,6 +216,11 @@ def _feed(pager: "Popen[bytes]", lines: Iterator[str], is_coloured: bool) -> Non
 def print_lines(lines: Iterable[str]) -> None:
     """Print lines of a result."""
     audience().print(lines)
+
+
+def page_lines(lines: Iterable[str]) -> None:
+    """Print lines of a result, in a pager where somebody would have to scroll back."""
+    audience().page(lines)
 
 
 def print_json(value: msgspec.Struct) -> None:

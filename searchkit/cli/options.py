@@ -114,20 +114,23 @@ def words_argument(is_required: bool) -> Callable[[Command], Command]:
 
 
 class Question(click.Command):
-    """A command that takes words, of which one with a hyphen before it is no option: `-slow`, `-n`, `-1`."""
+    """A command that takes words, of which one with a hyphen before it is no option: `-slow`, `-v`, `-1`.
+
+    A short option is one where a number follows, as in `-n 5` or `-n5`.
+    """
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Keep click from reading what begins with a single hyphen as options, unless it is `-h`."""
         options = [one for one in self.params if isinstance(one, click.Option)]
         valued = {name for option in options if not option.is_flag for name in option.opts}
-        before = ["", *args]
-        return super().parse_args(
-            ctx,
-            [
-                _WORD + one if _HYPHENED.match(one) and previous not in valued else one
-                for one, previous in zip(args, before, strict=False)
-            ],
-        )
+        given, is_value = [], False
+        for one, following in zip(args, [*args[1:], ""], strict=False):
+            is_short = one in valued and _HYPHENED.match(one) is not None
+            is_joined = one[:2] in valued and one[2:].isdecimal()
+            is_option = is_value or is_joined or (one in valued and (following.isdecimal() or not is_short))
+            given.append(one if is_option or not _HYPHENED.match(one) else _WORD + one)
+            is_value = is_option and not is_value and not is_joined and one in valued
+        return super().parse_args(ctx, given)
 
 
 def _restored(context: click.Context, parameter: click.Parameter, value: tuple[str, ...]) -> tuple[str, ...]:

@@ -31,6 +31,9 @@ from searchkit.text.format import day, last_part
 from searchkit.text.sanitize import one_line, safe, spoken, url
 from searchkit.types import Session
 
+# The registry of tools, what a client is told of all of them, and how one is called.
+
+
 INSTRUCTIONS = """\
 Searches the transcripts of earlier Claude Code sessions on this machine, also deleted ones: prompts, answers, \
 thinking, commands and their output. Use it when something was done, decided or broken before: search or context \
@@ -52,7 +55,7 @@ def call(engine: Engine, name: str, given: Mapping[str, Any], caller: Caller) ->
     return tool.run(engine, arguments, caller)
 
 
-# The registry of tools, and how one is called.
+# Sessions as documents: what a client lists as resources, and one of them as Markdown.
 
 
 SCHEME = "searchkit://session/"
@@ -100,9 +103,6 @@ def _fitting(lines: Iterator[str]) -> Iterator[str]:
             ticks = one[: len(one) - len(one.lstrip("`"))]
             fence = "" if one == fence else fence or ticks
         yield one
-
-
-# Sessions as documents: what a client lists as resources, and one of them as Markdown.
 
 
 T = TypeVar("T")

@@ -11,7 +11,7 @@ from pathlib import PurePath
 import msgspec
 
 from searchkit.backends.base import Backend, Conclusion, Hit
-from searchkit.query.filter_matching import within
+from searchkit.query.filters import within
 from searchkit.query.types import Match, Query
 from searchkit.search.types import Ranked
 from searchkit.search.weights import RECIPE, Recipe

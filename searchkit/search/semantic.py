@@ -10,7 +10,7 @@ from searchkit.query.types import Match, Query
 from searchkit.search.ranking import Meant, as_found, fuse
 from searchkit.search.types import Ranked
 from searchkit.search.weights import RECIPE, Recipe
-from searchkit.sources import own_output
+from searchkit.sources import tools
 from searchkit.text.language import is_in_english, word_count
 from searchkit.types import Kind
 
@@ -139,7 +139,7 @@ def _least_beside(query: Query, recipe: Recipe) -> float:
 def _can_be_replied_to(query: Query, recipe: Recipe) -> bool:
     """Say whether what was said to a prompt may be found: only where nothing that was asked could keep it away."""
     is_of_words = means_words(query) or _is_short(query, recipe)
-    return own_output.is_all_else(query.condition) and not (is_of_words or is_in_english(query.wanted))
+    return tools.is_all_else(query.condition) and not (is_of_words or is_in_english(query.wanted))
 
 
 def _is_short(query: Query, recipe: Recipe) -> bool:

@@ -7,7 +7,7 @@ from msgspec import Meta
 
 from searchkit.backends.base import Order
 from searchkit.cli.options import by_title
-from searchkit.context.types import DEFAULT_TOKENS
+from searchkit.config import DEFAULT_TOKENS
 from searchkit.conversation.lookup import must_say
 from searchkit.engine import Engine
 from searchkit.errors import NotFound, TooFewTokens, UsageError

@@ -1,8 +1,11 @@
 """Runs a command for a client of the resident process, as if it had been typed here."""
 
 import os
+import sys
+import time
 from collections.abc import Iterable, Mapping
 from contextvars import copy_context
+from typing import Any
 
 import click
 import msgspec
@@ -12,7 +15,31 @@ from searchkit.cli.commands import NotHere
 from searchkit.cli.console import DEFAULT_WIDTH, MOST_WIDTH, Audience, address, leaving, lend
 from searchkit.engine import Engine
 from searchkit.errors import UsageError
-from searchkit.server.outdated import is_outdated
+
+# Whether the code that the process runs is still that on the disk: searchkit may be upgraded under it.
+
+
+# Looking at the files of 240 modules takes a millisecond: too long to do it for every look around or question.
+_last: dict[str, Any] = {"at": float("-inf"), "verdict": False}
+_seen: dict[str, int] = {}
+
+
+def is_outdated(after_seconds: float = 0.0) -> bool:
+    """Say whether a module of ours changed or went since it was first looked at; so long, the last verdict holds."""
+    if time.monotonic() - _last["at"] >= after_seconds:
+        _last.update(verdict=_is_other(), at=time.monotonic())
+    return bool(_last["verdict"])
+
+
+def _is_other() -> bool:
+    loaded = [module for name, module in list(sys.modules.items()) if name.partition(".")[0] == "searchkit"]
+    files = [file for module in loaded if (file := getattr(module, "__file__", None))]
+    try:
+        now = {file: os.stat(file).st_mtime_ns for file in files}
+    except OSError:
+        return True
+    return any(_seen.setdefault(file, written) != written for file, written in now.items())
+
 
 # An upgrade takes longer than this.
 OUTDATED_SECONDS = 1.0
@@ -26,6 +53,7 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
     arguments: list[str]
     environment: dict[str, str]
     columns: int | None
+    rows: int | None = None
     is_watching: bool
     is_told: bool
     is_ascii: bool
@@ -89,6 +117,11 @@ class Client(Audience):
     def width(self) -> int:
         """How many columns a line may take."""
         return min(self._asked.columns or DEFAULT_WIDTH, MOST_WIDTH)
+
+    @property
+    def rows(self) -> int | None:
+        """How many lines the screen of the client has."""
+        return self._asked.rows if self._asked.is_watching else None
 
     @property
     def is_watching(self) -> bool:

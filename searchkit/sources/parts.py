@@ -4,8 +4,8 @@ import hashlib
 
 from msgspec.structs import replace
 
-from searchkit.text.clean import clean
 from searchkit.text.language import language_of
+from searchkit.text.sanitize import clean
 from searchkit.text.secrets import masked
 from searchkit.types import Kind, Language, Part, Record
 

@@ -153,6 +153,12 @@ class Results(LineView):
         self.scroll_to(y=0, animate=False)
         self.post_message(self.Moved())
 
+    def extend(self, items: Sequence[Item]) -> None:
+        """Add items that follow those that are shown, which stay as they are."""
+        if [one.id for one in items[: len(self.items)]] == [one.id for one in self.items]:
+            self.items = [*self.items, *items[len(self.items) :]]
+            LineView.update_lines(self)
+
     def lay_out(self) -> Iterable[Text]:
         """Lay every item out for the width."""
         self._begins = [0]

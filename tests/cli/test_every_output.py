@@ -16,7 +16,7 @@ import msgspec
 import pytest
 
 from searchkit import Engine, __version__
-from searchkit.cli.forward import COMMANDS as FORWARDED
+from searchkit.__main__ import COMMANDS as FORWARDED
 from searchkit.errors import SearchkitError
 from searchkit.mcp.bridge import Bridge
 from searchkit.mcp.server import TOOLS

@@ -7,7 +7,7 @@ import orjson
 from msgspec import UNSET, Meta, UnsetType
 
 from searchkit.conversation import types as conversation
-from searchkit.conversation.steps import count_steps, describe
+from searchkit.conversation.turns import count_steps, describe
 from searchkit.errors import SearchkitError
 from searchkit.text.format import stamp
 from searchkit.text.sanitize import escaped

@@ -7,8 +7,8 @@ from msgspec import UNSET, Meta, UnsetType
 from msgspec.structs import asdict
 
 from searchkit.conversation import resume
+from searchkit.query.filters import respelled
 from searchkit.query.parse import filters
-from searchkit.query.suggestions import respelled
 from searchkit.render.search import EmptyBecause, empty_because
 from searchkit.render.wire.base import Entry, Time, Wire, entry
 from searchkit.search import types as searches

@@ -6,19 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from searchkit.backends.base import TYPED, Near, Vector
+from searchkit.backends.duplicates import BY_LENGTH, CARRYING, EXCHANGE_KIND, LONG_BYTES, WORTHY, WORTHY_ERRORS, Worth
 from searchkit.backends.local.catalog.ids import rows_in
 from searchkit.backends.local.catalog.schema import IS_ERROR, IS_SIDECHAIN, KINDS, ROLES, SIDECHAIN
 from searchkit.backends.local.filters import AllOf, Among, AnyOf, Bound, During, Test
 from searchkit.backends.local.vectors.table import NUMBERS, PRECISION
-from searchkit.backends.vector_priority import (
-    BY_LENGTH,
-    CARRYING,
-    EXCHANGE_KIND,
-    LONG_BYTES,
-    WORTHY,
-    WORTHY_ERRORS,
-    Worth,
-)
 from searchkit.types import Kind, Role
 
 if TYPE_CHECKING:
@@ -28,7 +20,7 @@ if TYPE_CHECKING:
 
 # From bounds to a filter of Lance's.
 #
-# No column of a vector's row is null (see `vector.py`), so that "not" means what it says: in SQL
+# No column of a vector's row is null (see `table.py`), so that "not" means what it says: in SQL
 # what is compared with null is neither true nor false, and "not" of it would lose rows.
 
 # What a row without a time has: earlier than any span begins.

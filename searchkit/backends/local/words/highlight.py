@@ -10,11 +10,18 @@ from typing import NamedTuple
 from searchkit.backends.local.words.query import looked_at
 from searchkit.backends.local.words.regex import spans
 from searchkit.query.types import Match, Query, Term
-from searchkit.text import forms
-from searchkit.text.analysis import folded, name_parts, words
-from searchkit.text.forms import fuzzy_distance, stem, stems
+from searchkit.text import analysis
+from searchkit.text.analysis import (
+    FRENCH_STOP_WORDS,
+    STOP_WORDS,
+    folded,
+    fuzzy_distance,
+    name_parts,
+    stem,
+    stems,
+    words,
+)
 from searchkit.text.language import is_in_french
-from searchkit.text.stopwords import FRENCH_STOP_WORDS, STOP_WORDS
 
 # A passage is cut around the first of so many, so far into a text, and nobody reads more of them.
 MOST_MARKS = 60
@@ -197,13 +204,13 @@ def _wanted(query: Query) -> _Wanted:
     begun = {_last(term) for term in terms if term.match is Match.PREFIX and words(term.text)}
     is_french = is_in_french(query.wanted)
     silent = FRENCH_STOP_WORDS if is_french else STOP_WORDS
-    texts = [forms.unelided(term.text) if is_french else term.text for term in plain]
+    texts = [analysis.unelided(term.text) if is_french else term.text for term in plain]
     found = [word for text in texts for word in (*words(text), *name_parts(text))]
     asked = [word for word in found if word not in silent] or found
     spaced = [word for word in asked if word.isascii()]
-    others = [one for word in spaced for one in forms.french_forms(word)] if is_french else []
+    others = [one for word in spaced for one in analysis.french_forms(word)] if is_french else []
     return _Wanted(
-        beginnings=frozenset([*map(_beginning, spaced), *(map(forms.beginning, spaced) if is_french else ())]),
+        beginnings=frozenset([*map(_beginning, spaced), *(map(analysis.beginning, spaced) if is_french else ())]),
         stems=frozenset([*(one for word in spaced for one in stems(word)), *map(stem, others)]),
         prefixes=frozenset(word for word in begun if word.isascii()),
         # Scripts without spaces have no words that could begin.
