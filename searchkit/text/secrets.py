@@ -114,6 +114,8 @@ FORMATS = (
     Format("DigitalOcean token", ("dop_v1_", "doo_v1_", "dor_v1_"), rf"do[opr]_v1_{_HEX}{{40,}}", 7),
     Format("Heroku key", ("HRKU-",), rf"HRKU-{_SAFE}{{30,}}", 5),
     Format("Mailgun key", ("key-",), r"key-[0-9a-f]{32}\b", 4),
+    Format("Brave key", ("BSA",), rf"BSA(?=[A-Za-z_-]*\d)(?=[^a-z]*[a-z]){_SAFE}{{24,}}", 3),
+    Format("NVIDIA key", ("nvapi-",), rf"nvapi-{_SAFE}{{40,}}", 6),
     Format("Brevo key", ("xkeysib-",), rf"xkeysib-{_HEX}{{40,}}-?{_B62}*", 8),
     Format("Resend key", ("re_",), rf"re_{_B62}{{8}}_{_B62}{{20,}}", 3),
     Format("Cloudflare token", ("cfut_", "cfat_", "cfk_"), rf"cf(?:ut|at|k)_{_B62}{{36,}}", 4),

@@ -79,6 +79,8 @@ Heroku key|HRKU-AA{U58}
 Mailgun key|key-{H32}
 Mailgun key|{H32}-{H8}-{H8}
 Mailchimp key|{H32}-us21
+Brave key|BSA{U28}
+NVIDIA key|nvapi-{U64}
 Brevo key|xkeysib-{H64}-{B16}
 Resend key|re_{B8}_{B24}
 Cloudflare key|v1.0-{H24}-{H146}

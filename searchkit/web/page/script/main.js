@@ -1,5 +1,6 @@
 // Puts the page together: one field, three views, and an address that always says what is shown.
 
+import { secretsButton } from "./feed.js";
 import { listen } from "./keys.js";
 import { ofReading, ofSearch, read } from "./address.js";
 import { overviewView } from "./overview.js";
@@ -18,6 +19,7 @@ const scrolled = {};
 let shown = null;
 
 themeButton(document.getElementById("theme"));
+secretsButton(document.getElementById("secrets"));
 listen({ field, leave: back, current: () => views[shown]?.keys ?? {} });
 
 field.addEventListener("input", (event) => {
