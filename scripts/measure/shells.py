@@ -11,12 +11,14 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from urllib.parse import urlencode
+from urllib.request import Request, urlopen
 
 from measure.agents import Agent
 from searchkit.client import connect, control
 
 LIMITS = (5, 10, 20, 50)
 DEPTH = 10
+PATIENCE_SECONDS = 60.0
 
 # Asks a question with a limit and returns the messages that were found, best first.
 Shell = Callable[[str, int], Sequence[str]]
@@ -28,12 +30,14 @@ def compare(index: Path, questions: Sequence[tuple[str, str]]) -> Iterator[str]:
     with ExitStack() as opened:
         control.start(index, ())
         opened.callback(control.stop, index)
+        control.listen(index, 0)
+        door = json.loads(connect.door_path(index).read_bytes())
         agent = opened.enter_context(Agent(str(index)))
         agent.ready()
         shells: dict[str, Shell] = {
             "command line": lambda words, limit: _command(index, words, limit),
             "MCP": lambda words, limit: _uuids(agent.call("search", query=words, limit=limit)),
-            "page": lambda words, limit: _page(index, words, limit),
+            "page": lambda words, limit: _page(door, words, limit),
         }
         for id, words in questions:
             found = {(name, limit): shell(words, limit) for name, shell in shells.items() for limit in LIMITS}
@@ -57,10 +61,13 @@ def _command(index: Path, words: str, limit: int) -> Sequence[str]:
     return _uuids(json.loads(subprocess.run(command, check=False, capture_output=True).stdout))
 
 
-def _page(index: Path, words: str, limit: int) -> Sequence[str]:
-    # As the page asks for it.
+def _page(door: dict[str, str], words: str, limit: int) -> Sequence[str]:
+    # As the page asks for it, with the page's token.
     asked = urlencode({"q": words, "sort": "relevance", "mode": "hybrid", "limit": limit})
-    return _uuids(json.loads(connect.ask(str(index), "GET", f"/v1/search?{asked}")[1]))
+    place = f"http://127.0.0.1:{door['port']}/v1/search?{asked}"
+    request = Request(place, headers={"Authorization": f"Bearer {door['page_token']}"})
+    with urlopen(request, timeout=PATIENCE_SECONDS) as answer:
+        return _uuids(json.load(answer))
 
 
 def _uuids(answer: dict[str, list[dict[str, str]]]) -> Sequence[str]:

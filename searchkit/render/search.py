@@ -156,9 +156,9 @@ STEPS = "..."
 # What stands before the turns around a hit, the hit itself, and other passages of its session.
 MARGIN, HIT, ALSO = "  ", "> ", "also "
 MOST_LINES = 4
-# Of the text that answers a prompt or a step, and of the last paragraph of a report.
+# Of the text that answers a prompt or a step, and of what else a report says.
 ANSWER_LINES = 3
-ENDING_LINES = 2
+ENDING_LINES = 3
 # Of both, where a screen is to hold several results.
 COMPACT_LINES = 2
 # What is said of a result that holds none of the words.
@@ -322,7 +322,7 @@ def _answer(answer: Conclusion, width: int, most_lines: int = ANSWER_LINES) -> I
 
 
 def _ending(answer: Conclusion, width: int) -> Iterator[str]:
-    """Show the last paragraph of a report below its passage."""
+    """Show what else a report says below its passage."""
     indent = " " * (len(MARGIN) + SPEAKER_WIDTH + 1)
     room = width - len(indent)
     lines = _first(wrapped(_BEGIN + marked(answer.passage), room), room, ENDING_LINES)

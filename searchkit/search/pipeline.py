@@ -3,6 +3,7 @@
 import re
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -272,9 +273,14 @@ def _results(backend: Backend, query: Query, groups: Sequence[Sequence[Ranked]],
     around |= {key for several in replies.values() for key in several}
     keys = sorted({one.hit.key for group in groups for one in group} | around)
     parts = dict(zip(keys, backend.catalog.stored(keys), strict=True))
+    marks = cache(partial(backend.words.highlight, query))
     # What was found may be gone meanwhile, or repeat what was read since.
     shown = [
-        [_shown(backend, query, one, stored) for one in group if (stored := parts[one.hit.key]) and not stored.repeats]
+        [
+            _shown(one, stored, marks, is_best=number == 0)
+            for number, one in enumerate(group)
+            if (stored := parts[one.hit.key]) and not stored.repeats
+        ]
         for group in groups
     ]
     shown = [group for group in shown if group]
@@ -282,7 +288,7 @@ def _results(backend: Backend, query: Query, groups: Sequence[Sequence[Ranked]],
     sessions = backend.catalog.headings(sorted({home for home in homes if home}))
     hits = [group[0].ranked.hit.key for group in shown]
     answers = [
-        _answer(backend, query, group[0], [parts[key] for key in replies.get(hit, ())])
+        _answer(marks, group[0], [parts[key] for key in replies.get(hit, ())])
         for group, hit in zip(shown, hits, strict=True)
     ]
     told = [
@@ -301,13 +307,15 @@ def _results(backend: Backend, query: Query, groups: Sequence[Sequence[Ranked]],
     ]
 
 
-def _answer(backend: Backend, query: Query, best: Shown, replies: Sequence[Stored | None]) -> Conclusion | None:
+def _answer(marks: snippets.Marks, best: Shown, replies: Sequence[Stored | None]) -> Conclusion | None:
     said = [reply for reply in replies if reply]
-    if said and not snippets.answers_itself(best.stored):
-        return snippets.answering(said, lambda text: backend.words.highlight(query, text))
-    return snippets.ending(best.stored, best.passage)
+    if said and not snippets.answers_itself(best.stored, said):
+        return snippets.answering(said, marks)
+    return snippets.beside(best.stored, marks(best.stored.part.text))
 
 
-def _shown(backend: Backend, query: Query, ranked: Ranked, stored: Stored) -> Shown:
+def _shown(ranked: Ranked, stored: Stored, marks: snippets.Marks, is_best: bool) -> Shown:
+    """Cut the passage of a hit; of one that is shown on a line, merely around its words."""
     text = stored.part.text
-    return Shown(ranked=ranked, stored=stored, passage=snippets.cut(text, backend.words.highlight(query, text)))
+    passage = snippets.passage(stored, marks(text)) if is_best else snippets.cut(text, marks(text))
+    return Shown(ranked=ranked, stored=stored, passage=passage)

@@ -1,13 +1,11 @@
 """What leads to a search: sessions as cards, what to filter them by, searches to try, and why one finds nothing."""
 
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Annotated
 
 from msgspec import Meta
 from msgspec.structs import asdict
 
-from searchkit import types
 from searchkit.backends.base import Backend, Order, Stored
 from searchkit.engine import Engine
 from searchkit.query.filters import unknown
@@ -15,9 +13,9 @@ from searchkit.query.parse import understand
 from searchkit.query.types import Condition, Filter, Query
 from searchkit.render.wire import sessions as listings
 from searchkit.render.wire.base import Time, Wire
+from searchkit.search.examples import RECENT_SESSIONS, examples
 from searchkit.search.snippets import cut
 from searchkit.sources.tools import changes_files
-from searchkit.text.analysis import STOP_WORDS
 from searchkit.text.format import last_part, stamp
 from searchkit.types import Kind
 from searchkit.web.endpoints import Endpoint, Filtered, Number, Parameters
@@ -31,12 +29,8 @@ MOST_LOOKED_AT = 20
 # Values of a filter that are offered, those that most sessions have first.
 MOST_VALUES = 200
 OFFERED = ("project", "branch", "model")
-# Sessions that examples are taken from, and how many examples there are.
-RECENT_SESSIONS = 12
+# Searches to try that are shown.
 MOST_EXAMPLES = 4
-# A title's words are told from those of every other title by being long.
-LEAST_LETTERS = 5
-PERIODS = (("7d", "the last week"), ("30d", "the last month"), ("365d", "the last year"))
 
 
 class CardsParameters(Filtered, frozen=True, kw_only=True):
@@ -121,9 +115,10 @@ def cards(engine: Engine, given: CardsParameters, id: str) -> Cards:
 def beginning(engine: Engine, given: Parameters, id: str) -> Beginning:
     """Say what sessions can be filtered by, and give searches that find something."""
     recent = engine.sessions(limit=RECENT_SESSIONS)
-    examples = engine.ask(lambda backend: list(_examples(backend, recent)))
+    found = engine.ask(lambda backend: list(examples(backend, recent)))
     values = {name: engine.values(name)[:MOST_VALUES] for name in OFFERED}
-    return Beginning(values=values, examples=examples[:MOST_EXAMPLES])
+    shown = [Example(query=one.query, meaning=one.meaning) for one in found[:MOST_EXAMPLES]]
+    return Beginning(values=values, examples=shown)
 
 
 def hints(engine: Engine, given: Filtered, id: str) -> Hints:
@@ -162,51 +157,6 @@ def _changed(backend: Backend, session: str) -> list[str]:
     """Name the files that a session changed, those last that it changed last."""
     steps = backend.catalog.touching(session)
     return list(dict.fromkeys(last_part(step.path) for step in steps if step.path and changes_files(step.tool)))
-
-
-def _examples(backend: Backend, recent: Sequence[types.Session]) -> Iterator[Example]:
-    """Yield searches made of what the index holds; each of them was tried."""
-    for candidates in (_topics(recent), _files(backend, recent), _failures(backend), _periods()):
-        found = next((one for one in candidates if _finds(backend, one.query)), None)
-        if found is not None:
-            yield found
-
-
-def _finds(backend: Backend, query: str) -> bool:
-    return bool(backend.words.search(understand(query), 1).hits)
-
-
-def _topics(recent: Sequence[types.Session]) -> Iterator[Example]:
-    """Take two long words of a title, as somebody would who remembers it."""
-    for session in recent:
-        words = [word.strip(".,:;!?()[]\"'`") for word in (session.title or "").split()]
-        telling = [word for word in words if len(word) >= LEAST_LETTERS and word.isalpha()]
-        telling = [word for word in dict.fromkeys(telling) if word.casefold() not in STOP_WORDS]
-        if len(telling) > 1:
-            longest = sorted(telling, key=len)[-2:]
-            yield Example(
-                query=" ".join(word for word in telling if word in longest), meaning="words, as you remember them"
-            )
-
-
-def _files(backend: Backend, recent: Sequence[types.Session]) -> Iterator[Example]:
-    counted = Counter(name for session in recent for name in _changed(backend, session.id))
-    for name, _ in counted.most_common(3):
-        if not set(name) & set(' "'):
-            yield Example(query=f"file:{name}", meaning="what was done with a file")
-
-
-def _failures(backend: Backend) -> Iterator[Example]:
-    counted = backend.words.facets(understand("is:error"), "tool")
-    for tool in counted:
-        yield Example(query=f"is:error tool:{tool}", meaning=f"where {tool} failed")
-    yield Example(query="is:error", meaning="what failed")
-
-
-def _periods() -> Iterator[Example]:
-    for period, meaning in PERIODS:
-        yield Example(query=f"kind:prompt after:{period}", meaning=f"what you typed in {meaning}")
-    yield Example(query="kind:prompt", meaning="what you typed")
 
 
 # The table of what the first screen and empty answers ask for.

@@ -101,8 +101,8 @@ class Result(Wire, frozen=True, kw_only=True):
     answer: Annotated[
         Conclusion | None,
         Meta(
-            description="What answers a prompt or a step that was found, or how a report ends that was found at an "
-            "earlier place."
+            description="What answers a prompt or a step that was found, or what a report says beside its snippet, "
+            "such as its last paragraph."
         ),
     ]
     resume: Annotated[str | None, Meta(description="The command that reopens the session.")]

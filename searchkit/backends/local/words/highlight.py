@@ -118,11 +118,15 @@ def _forms(plain: str, small: str, places: Iterable[int], stems: frozenset[str])
     """Yield words, and parts of names, that begin at one of these places and have one of the stems."""
     for at in places:
         if not at or not plain[at - 1].isalnum() or _is_seam(plain, at):
-            for ending in (_WORD_END, _NAME_PART_END):
-                end = _end(ending, plain, at)
-                if stem(_APART.sub("", small[at:end])) in stems:
-                    yield at, end
-                    break
+            # Both expressions match everywhere, if only nothing.
+            end = _WORD_END.match(plain, at).end()  # type: ignore[union-attr]
+            word = small[at:end]
+            if stem(word if word.isascii() else _APART.sub("", word)) in stems:
+                yield at, end
+                continue
+            inside = _NAME_PART_END.match(plain, at).end()  # type: ignore[union-attr]
+            if inside != end and stem(small[at:inside]) in stems:
+                yield at, inside
 
 
 def _is_seam(text: str, at: int) -> bool:
