@@ -183,7 +183,7 @@ LATER_FORMATS = (
     Format("Cloudflare key", ("v1.0",), rf"{_ALONE}v1\.0-{_HEX}{{24}}-{_HEX}{{100,}}", 5, "."),
     Format("Mapbox token", ("sk.eyJ",), rf"{_ALONE}sk\.eyJ{_SAFE}{{30,}}\.{_SAFE}{{16,}}", 3, "."),
     Format("Telegram token", (":",),
-           rf"(?:{_ALONE}|(?<=/bot))\d{{8,10}}:(?:AA{_SAFE}{{32,33}}|{_SAFE}{{35}})(?!{_SAFE})", 0, ":"),
+           rf"(?:{_ALONE}|(?<=/bot))\d{{8,10}}:(?:AA{_SAFE}{{32,}}|{_SAFE}{{35}}(?!{_SAFE}))", 0, ":"),
     Format("Airtable token", ("pat",), rf"{_ALONE}pat{_B62}{{14}}\.{_HEX}{{60,}}", 3, "."),
     Format("Terraform token", (".atlasv1.",), rf"{_ALONE}{_B62}{{14}}\.atlasv1\.{_SAFE}{{50,}}", 0, "."),
     Format("Braintree token", ("access_token$",), rf"access_token\$[a-z]+\${_B62}{{16}}\${_HEX}{{32}}", 13, "$"),
