@@ -2,14 +2,6 @@
 
 import { another, token } from "./token.js";
 
-// What an answer has in which secrets are masked.
-const HAS_MASKS = "Searchkit-Masked";
-// Secrets that were asked to be shown are so until the page is loaded again.
-const REVEAL = "reveal";
-const isRevealed = sessionStorage.getItem(REVEAL) !== null;
-sessionStorage.removeItem(REVEAL);
-let onMasks = () => {};
-
 // The status of a request without a token, or with a wrong one.
 const REFUSED = 401;
 
@@ -22,30 +14,31 @@ export class Refusal extends Error {
     }
 }
 
+// Says of an answer that secrets are masked in it.
+const HAS_MASKS = "Searchkit-Masked";
+let isRevealing = false;
+let onMasked = () => undefined;
+
+/** Have a function called when an answer comes in which secrets are masked. */
+export function whenMasked(listener) {
+    onMasked = listener;
+}
+
+/** Ask for secrets as they are from now on, or masked again: only this page, and only until it is loaded again. */
+export function revealSecrets(isWanted) {
+    isRevealing = isWanted;
+}
+
 /** Ask an address; a signal gives the question up. */
 export async function ask(path, parameters = {}, signal = undefined) {
-    const asked = isRevealed ? { ...parameters, reveal: true } : parameters;
-    const given = Object.entries(asked).filter(([, value]) => value !== undefined && value !== "");
+    const given = Object.entries({ ...parameters, ...(isRevealing ? { reveal: "true" } : {}) }).filter(([, value]) => value !== undefined && value !== "");
     const address = given.length ? `${path}?${new URLSearchParams(given)}` : path;
     const response = await admitted(address, signal);
-    if (response.headers.has(HAS_MASKS)) onMasks();
+    if (response.headers.get(HAS_MASKS)) onMasked();
     const answer = await response.json().catch(() => ({}));
     if (response.ok) return answer;
     const { message = `the process answered ${response.status}`, hint = "" } = answer.error ?? {};
     throw new Refusal(message, hint, response.status);
-}
-
-/** Let a button show and hide secrets; it is there once an answer had any. */
-export function secretsButton(element) {
-    onMasks = () => (element.hidden = false);
-    element.hidden = !isRevealed;
-    element.setAttribute("aria-pressed", String(isRevealed));
-    element.textContent = isRevealed ? "Mask secrets" : "Show secrets";
-    element.title = isRevealed ? "Mask them again" : "Secrets are masked on this page";
-    element.addEventListener("click", () => {
-        if (!isRevealed) sessionStorage.setItem(REVEAL, "true");
-        location.reload();
-    });
 }
 
 /** Say whether an error only means that nobody waits for the answer any more. */
