@@ -207,7 +207,9 @@ class Bar:
             self._finish()
             say("You can search now: searchkit search WORDS. What means the same in other words is found from here on.")
         with self._drawing:
-            if before is not None and before.phase != progress.phase:
+            # What was done before it was first said took time from the beginning; what begins with nothing begins now.
+            begins = before is None and not progress.done
+            if begins or (before is not None and before.phase != progress.phase):
                 self._phase_started = time.monotonic()
             self._progress = progress
             self._draw()
