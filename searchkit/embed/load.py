@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from searchkit.embed.base import Embedder, Judge
 
 FAKE = "fake"
+MULTILINGUAL = "multilingual"
 
 
 def choose(setting: str, directory: Path, *, cores: int | None = None, is_background: bool = False) -> "Embedder":
@@ -24,6 +25,10 @@ def choose(setting: str, directory: Path, *, cores: int | None = None, is_backgr
         from searchkit.embed.minilm.model import MiniLM
 
         return MiniLM(directory, cores, is_background)
+    if setting == MULTILINGUAL:
+        from searchkit.embed.multilingual import Multilingual
+
+        return Multilingual(directory, cores, is_background)
     if setting == FAKE:
         from searchkit.embed.fake import FakeEmbedder
 
