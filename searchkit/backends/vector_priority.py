@@ -10,9 +10,9 @@ to 72.2, and hit@1 from 61 to 63. Vectors of further pieces of 700 characters, o
 turn, added nothing (MRR 71.3 to 71.5), and would cost half as much again.
 """
 
-from enum import IntEnum
+from enum import IntEnum, StrEnum
 
-from searchkit.types import Kind
+from searchkit.types import Kind, Language
 
 
 class Worth(IntEnum):
@@ -35,6 +35,36 @@ WORTHY_ERRORS = Kind.TOOL_RESULT
 # The piece that holds the prompt and what answers it; piece 0 is the text itself.
 EXCHANGE_PIECE = 1
 EXCHANGE_KIND = Kind.TEXT
+
+
+class Space(StrEnum):
+    """Whose vectors: of the model that was chosen, or of the multilingual one. By this name the index remembers it."""
+
+    CHOSEN = "embedding"
+    MULTILINGUAL = "multilingual"
+
+
+# Where at least this share of the parts is in other languages than English, questions in those are asked about English
+# texts, too, so that what carries most has a multilingual vector whatever its language. Below, nothing has one, and the
+# model is never loaded: in the histories of four people who write English one part of a thousand was taken for another
+# language.
+LEAST_OTHER_SHARE = 0.005
+
+
+def is_other(language: Language | None) -> bool:
+    """Say whether a text is in a language of which the default model knows little."""
+    return language not in (None, Language.ENGLISH)
+
+
+def is_mixed(others: int, parts: int) -> bool:
+    """Say whether so many of the parts in other languages make a history one of several languages."""
+    return 0 < others >= LEAST_OTHER_SHARE * parts
+
+
+def is_multilingual(kind: Kind, length: int, language: Language | None, is_mixed: bool) -> bool:
+    """Say whether a part that has a vector has one of the multilingual model as well."""
+    is_carrying = kind in CARRYING or (kind in BY_LENGTH and length >= LONG_BYTES)
+    return is_mixed and (is_other(language) or is_carrying)
 
 
 def pieces(kind: Kind, length: int) -> int:

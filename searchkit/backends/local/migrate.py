@@ -25,6 +25,7 @@ from searchkit.backends.local.catalog.ids import uuid_key
 from searchkit.backends.local.catalog.repair import drop_dangling
 from searchkit.backends.local.catalog.schema import KINDS, LANGUAGES, SHARED
 from searchkit.backends.local.catalog.texts import compress, unpack, unpack_unchecked
+from searchkit.backends.vector_priority import Space
 from searchkit.errors import IndexDamaged
 from searchkit.sources.parts import language_in
 
@@ -66,7 +67,7 @@ def migrate(directory: Path, version: int) -> None:
     with store.mapped(path), layout.private(), closing(store.connect(path, is_writable=False)) as old:
         settings = {**(layout.read_manifest(directory) or {}), "format": None}
         if version < _SAME_STORES_SINCE:
-            settings["embedding"] = None
+            settings |= dict.fromkeys(Space, None)
         old.execute("VACUUM INTO ?", (str(begun / layout.CATALOG),))
         _fill(begun / _NEW, begun / layout.CATALOG, old.execute("PRAGMA page_size").fetchone()[0])
         if damage := _finish(begun / _NEW, settings):
