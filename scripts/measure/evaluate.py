@@ -19,9 +19,9 @@ import orjson
 
 from measure import real, recorded
 from searchkit import Engine
+from searchkit.cli.commands.eval import evaluation, table
 from searchkit.errors import SearchkitError, UsageError
 from searchkit.query.types import Mode
-from searchkit.render.scores import evaluation, table
 from searchkit.search.evaluate import HITS, Answered, answered, homed, read, rows
 from searchkit.search.weights import STEPS, without
 

@@ -1,22 +1,31 @@
-"""Whom a command prints for: a terminal, a pipe, or a client of the resident process; and its pager."""
+"""What a command prints, for whom: a terminal, a pipe, or a client of the resident process; and the pager."""
 
 import os
 import shlex
 import shutil
 import signal
 import sys
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from itertools import chain, islice
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+import msgspec
 
-from searchkit.text.sanitize import printed
+from searchkit import config
+from searchkit.cli.commands import NotHere
+from searchkit.errors import UsageError
+from searchkit.query.suggestions import respelled
+from searchkit.search.types import Answer
+from searchkit.text.sanitize import one_line, printed, safe
 
 if TYPE_CHECKING:
     from subprocess import Popen
+
+    from searchkit.engine import Engine
 
 
 # Whom a command talks to: somebody before a terminal, a pipe, or a client of the resident process.
@@ -154,3 +163,117 @@ def _feed(pager: "Popen[bytes]", lines: Iterator[str], is_coloured: bool) -> Non
         pager.wait()
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+# What commands print: results on stdout, everything else on stderr, and results into private files.
+
+
+def print_lines(lines: Iterable[str]) -> None:
+    """Print lines of a result."""
+    audience().print(lines)
+
+
+def print_json(value: msgspec.Struct) -> None:
+    """Print a result for programs."""
+    print_lines([json_text(value)])
+
+
+def json_text(value: msgspec.Struct) -> str:
+    """Write a result for programs, so that it can be printed on a terminal, too."""
+    # What people read is printed without it.
+    from searchkit.render.wire.base import encode
+
+    return encode(value, is_indented=True)
+
+
+def print_json_lines(values: Iterable[msgspec.Struct]) -> None:
+    """Print many results for programs, each on a line."""
+    from searchkit.render.wire.base import encode
+
+    print_lines(encode(value) for value in values)
+
+
+def say(*lines: str) -> None:
+    """Say on stderr what there is to say beside a result."""
+    for line in lines:
+        audience().say(line)
+
+
+def warn(message: str) -> None:
+    """Say on stderr what may surprise."""
+    say(f"{click.style('note:', fg='yellow', bold=True)} {message}")
+
+
+def complain(message: str, hint: str = "") -> None:
+    """Say on stderr what is wrong and what to do."""
+    say(f"{click.style('error:', fg='red', bold=True)} {safe(message)}")
+    if hint:
+        say(f"  {safe(hint)}")
+
+
+def warn_of(found: Answer) -> None:
+    """Say what an answer had to do without, and which words it is for if not those that were typed."""
+    for line in respelled(found.respelled):
+        warn(line)
+    if found.without_meaning:
+        warn(f"found by words only: {one_line(found.without_meaning)}")
+    if found.unjudged:
+        warn(f"not reranked: {one_line(found.unjudged)}")
+    if found.damage:
+        warn(f"{one_line(found.damage)} is damaged; mend it: searchkit index --rebuild")
+
+
+# A result in a file that only its owner can read: transcripts hold secrets.
+
+
+def save(path: Path, lines: Iterable[str]) -> None:
+    """Write lines to a file, whole or not at all, without colours."""
+    beside = path.with_name(f".{path.name}.{os.getpid()}.new")
+    try:
+        try:
+            with os.fdopen(os.open(beside, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as file:
+                file.writelines(f"{safe(click.unstyle(line))}\n".encode("utf-8", "replace") for line in lines)
+            beside.replace(path)
+        finally:
+            beside.unlink(missing_ok=True)
+    except OSError as error:
+        raise UsageError(f"cannot write {path}: {error.strerror}", "name another file with --output") from error
+
+
+# Which engine a command asks: one of its own, or the one that the resident process holds open.
+
+
+_lent: "ContextVar[Engine]" = ContextVar("engine")
+
+
+@contextmanager
+def opened(index: str | None, roots: Sequence[str] = (), model: str | None = None) -> "Iterator[Engine]":
+    """Give the engine that was lent, which is that of the index, or one that is closed afterwards."""
+    engine = _lent.get(None)
+    if engine is None:
+        # Help and completion need no engine.
+        from searchkit.engine import Engine
+
+        with Engine(index, roots, model) as own:
+            yield own
+        return
+    held = engine.settings
+    if config.resolve([str(root) for root in roots], str(held.index), audience().environment, model) != held:
+        raise NotHere
+    yield engine
+
+
+def lend(engine: "Engine") -> None:
+    """Let commands that run in this context use an engine, which stays open after them."""
+    _lent.set(engine)
+
+
+def is_own() -> bool:
+    """Say whether the command runs in a process of the user's own, rather than in the resident one."""
+    return _lent.get(None) is None
+
+
+def must_be_own() -> None:
+    """Refuse to go on where the resident process runs the command: it is not to touch files of its clients."""
+    if not is_own():
+        raise NotHere

@@ -12,33 +12,32 @@ import click
 
 from searchkit import __version__
 from searchkit.cli.commands import INTERRUPTED, WENT_WRONG, NotHere
-from searchkit.cli.console import audience
-from searchkit.cli.output import complain, print_json, say
+from searchkit.cli.console import audience, complain, print_json, print_lines, say
 from searchkit.errors import SearchkitError, UsageError
 from searchkit.text.sanitize import safe
 
-# Each is a module of cli.commands that holds a command of its name.
-COMMANDS = (
-    "completion",
-    "context",
-    "demo",
-    "doctor",
-    "eval",
-    "index",
-    "install",
-    "keep",
-    "mcp",
-    "prune",
-    "resume",
-    "search",
-    "serve",
-    "sessions",
-    "show",
-    "stats",
-    "status",
-    "tree",
-    "uninstall",
-)
+# The module of cli.commands that holds each command.
+COMMANDS = {
+    "completion": "completion",
+    "context": "context",
+    "demo": "demo",
+    "doctor": "doctor",
+    "eval": "eval",
+    "index": "index",
+    "install": "install",
+    "keep": "install",
+    "mcp": "mcp",
+    "prune": "prune",
+    "resume": "resume",
+    "search": "search",
+    "serve": "serve",
+    "sessions": "sessions",
+    "show": "show",
+    "stats": "stats",
+    "status": "serve",
+    "tree": "show",
+    "uninstall": "install",
+}
 
 
 def main() -> NoReturn:
@@ -130,7 +129,7 @@ class Commands(click.Group):
         """Import a command, or return None for what is none."""
         if cmd_name not in COMMANDS:
             return None
-        command: click.Command = getattr(import_module(f"searchkit.cli.commands.{cmd_name}"), cmd_name)
+        command: click.Command = getattr(import_module(f"searchkit.cli.commands.{COMMANDS[cmd_name]}"), cmd_name)
         return command
 
     def resolve_command(
@@ -147,10 +146,39 @@ class Commands(click.Group):
         return super().resolve_command(ctx, args)
 
 
-@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=Commands,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="Alone, on a terminal, searchkit opens its full-screen interface.",
+)
+@click.option("--index", metavar="DIR", help="Where the index is, for the full-screen interface.")
 @click.version_option(__version__, prog_name="searchkit")
-def cli() -> None:
+@click.pass_context
+def cli(context: click.Context, index: str | None) -> int | None:
     """Search everything Claude Code wrote, also what it has since deleted."""
+    return None if context.invoked_subcommand else _interface(context, index)
+
+
+def _interface(context: click.Context, index: str | None) -> int:
+    """Show the full-screen interface, and do what was chosen in it; without a terminal, show help."""
+    from searchkit.tui import start
+
+    reason = start.refusal()
+    if reason is not None:
+        print_lines(context.get_help().splitlines())
+        if reason:
+            say(reason)
+        return 0
+    while True:
+        outcome, directory = start.show(index)
+        if outcome is None:
+            return 0
+        if outcome.action == "resume":
+            return run(["resume", "--index", directory, "--run", "--", outcome.session])
+        status = run([outcome.action, *(["--index", directory] if outcome.action == "index" else [])])
+        if status or outcome.action == "demo":
+            return status
 
 
 if __name__ == "__main__":

@@ -16,12 +16,10 @@ from pathlib import Path, PurePosixPath
 import click
 import msgspec
 
-from searchkit.cli.console import audience
-from searchkit.cli.engine import must_be_own
+from searchkit.cli.console import audience, must_be_own, print_json, print_lines, say
 from searchkit.cli.options import Command, common
-from searchkit.cli.output import print_json, print_lines, say
 from searchkit.errors import UsageError
-from searchkit.render.wire.process import Changes, FileChange
+from searchkit.render.wire.health import Changes, FileChange
 from searchkit.sources.apps import APPS
 from searchkit.system import paths
 from searchkit.text.sanitize import safe

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 # An environment variable that says to do without the resident process.
 SWITCH = "SEARCHKIT_NO_RESIDENT"
-# A process that works on an answer says so several times as often: `mcp/keep_alive.py` derives it from this.
+# A process that works on an answer says so several times as often: `mcp/http.py` derives it from this.
 SILENCE_SECONDS = 1.0
 _PIECE_BYTES = 65_536
 
@@ -35,18 +35,23 @@ def ask(
     index: str, method: str, path: str, body: bytes = b"", headers: "Mapping[str, str] | None" = None
 ) -> tuple[int, bytes]:
     """Return the status and the body of the answer to a request."""
-    connection, credentials = _connected(index)
-    lines = [f"{method} {path} HTTP/1.0", "Host: localhost", f"Content-Length: {len(body)}", *credentials]
-    lines += [f"{name}: {value}" for name, value in (headers or {}).items()]
+    connection, credentials = connected(index)
+    fields = [*credentials, *(f"{name}: {value}" for name, value in (headers or {}).items())]
     try:
         with connection:
-            connection.sendall("\r\n".join([*lines, "", ""]).encode() + body)
+            connection.sendall(request(method, path, body, fields))
             answer = bytearray()
             while piece := connection.recv(_PIECE_BYTES):
                 answer += piece
     except OSError as error:
         raise NoAnswer(f"it went silent: {error}") from error
-    return _taken_apart(bytes(answer))
+    return taken_apart(bytes(answer))
+
+
+def request(method: str, path: str, body: bytes, fields: "Sequence[str]") -> bytes:
+    """Write a request; the fields are lines of its head."""
+    lines = [f"{method} {path} HTTP/1.0", "Host: localhost", f"Content-Length: {len(body)}", *fields, "", ""]
+    return "\r\n".join(lines).encode() + body
 
 
 def start(index: str, options: "Sequence[str]" = ()) -> None:
@@ -67,7 +72,7 @@ def start(index: str, options: "Sequence[str]" = ()) -> None:
     Popen(command, stdin=DEVNULL, stdout=DEVNULL, stderr=DEVNULL, **apart)
 
 
-def _connected(index: str) -> "tuple[socket.socket, list[str]]":
+def connected(index: str) -> "tuple[socket.socket, list[str]]":
     """Connect to the process; on Windows by a port, with the token that only the owner of the index can read."""
     import socket
 
@@ -98,7 +103,7 @@ def _connected(index: str) -> "tuple[socket.socket, list[str]]":
     return connection, credentials
 
 
-def _taken_apart(answer: bytes) -> tuple[int, bytes]:
+def taken_apart(answer: bytes) -> tuple[int, bytes]:
     """Return status and body of an answer that is whole."""
     head, _, body = answer.partition(b"\r\n\r\n")
     first, *fields = head.split(b"\r\n")

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any, BinaryIO
 
-    from searchkit.mcp.in_process import Here
+    from searchkit.mcp.http import Here
 
 PATH = "/mcp"
 # A process that was started may take so long until it answers; one that falls silent later is left alone for a while.
@@ -236,7 +236,7 @@ class Bridge:
         with self._making:
             if self._here is None:
                 # 1.7 s and 65 MB.
-                from searchkit.mcp.in_process import Here
+                from searchkit.mcp.http import Here
 
                 self._here = Here(self._index)
         return self._here.ask(body, headers)

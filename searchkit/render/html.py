@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from searchkit.render import code as highlight
+from searchkit.render import document as highlight
 from searchkit.render.document import (
     Block,
     Code,

@@ -1,23 +1,152 @@
-"""Answers to a search as people see them: how the question was understood, results, passages, facets."""
+"""Answers to a search as people see them: the parsed query, results, passages, facets, and why there are none."""
 
-from collections.abc import Iterable, Iterator
-from itertools import takewhile
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache
+from itertools import islice, takewhile
+from typing import Literal
 
 import click
+from msgspec.structs import replace
 
 from searchkit.backends.base import Stored
 from searchkit.conversation.steps import describe
 from searchkit.conversation.types import Entry, Folded, Said
 from searchkit.query.parse import filters
-from searchkit.query.types import Clause, Match, Query, Term
+from searchkit.query.suggestions import unknown
+from searchkit.query.types import Clause, Condition, Filter, Match, Period, Query, Span, Term
 from searchkit.render.lines import RESET, bars, columns, cut, fitting, padded, wrapped
-from searchkit.render.no_results import missing, unfinished
 from searchkit.search.snippets import without_markdown
 from searchkit.search.types import Answer, Conclusion, Passage, Result, Shown
 from searchkit.sources.apps import app_of_entrypoint
 from searchkit.text.format import NO_DATE, age, count, day, last_part, stamp
 from searchkit.text.sanitize import command_line, one_line, safe
-from searchkit.types import Kind, Role
+from searchkit.types import Kind, Role, Session
+
+# Why a search has no result.
+EmptyBecause = Literal["no_match", "filtered", "not_indexed"]
+# A pasted text is not shown again.
+MOST_CHARACTERS = 200
+NOTHING_ASKED = 'Nothing was asked: type words, a "quoted phrase", or a filter such as kind:plan or after:7d.'
+
+
+def empty_because(found: Answer) -> EmptyBecause | None:
+    """Say why there is no result: nothing matches, filters keep it away, or it is not indexed yet."""
+    if found.results:
+        return None
+    if found.hidden:
+        return "filtered"
+    return "not_indexed" if found.pending or not found.parts else "no_match"
+
+
+def reasons(found: Answer, values: Callable[[str], Sequence[str]], files_behind: int) -> Iterator[str]:
+    """Say what stands between the question and an answer; `values` tells which there are of a filter."""
+    if not found.parts and not found.pending:
+        yield "Nothing is indexed yet: run searchkit index."
+        return
+    if not found.query.clauses and found.query.condition == Condition():
+        yield NOTHING_ASKED
+        return
+    text = one_line(found.query.text)[:MOST_CHARACTERS]
+    if found.hidden:
+        yield f"Nothing matches with these filters; without them {count(found.hidden, 'part')} would."
+    else:
+        yield f"Nothing matches {text!r}."
+    for value in unknown(found.query.condition, values):
+        near = ", ".join(map(one_line, value.nearest))
+        hint = f"; {'did you mean' if value.are_near else 'there are'} {near}" if near else ""
+        yield f"Nothing has {value.name}:{one_line(value.value)}{hint}."
+    yield from missing(found)
+    if files_behind:
+        files = count(files_behind, "file is", "files are")
+        yield f"{files} newer than the index: searchkit index reads what is new."
+    yield from unfinished(found)
+
+
+def unfinished(found: Answer) -> Iterator[str]:
+    """Say what a pattern was not tried on, and what is not searchable yet."""
+    if found.unseen:
+        yield f"The pattern was not tried on {count(found.unseen, 'part')} that may match; add words or filters."
+    if found.pending:
+        yield f"{count(found.pending, 'part')} still to be indexed: searchkit index completes it."
+
+
+def missing(found: Answer) -> Iterator[str]:
+    """Name the words that nothing holds, with those most like them, unless those were looked for."""
+    for word in found.missing:
+        if word in found.respelled:
+            continue
+        alike = " or ".join(map(one_line, found.suggestions.get(word, ())))
+        hint = f"; did you mean {alike}?" if alike else "."
+        yield f"No {one_line(word)[:MOST_CHARACTERS]!r} anywhere{hint}"
+
+
+# Why no session is listed, and what could have been meant.
+
+List = Callable[[Condition], Sequence[Session]]
+# Filters that are left out one by one to see what that would bring; each takes a look at all sessions.
+MOST_LEFT_OUT = 8
+# Paths and titles that are named in passing are cut here.
+VALUE_CHARACTERS = 100
+
+
+def no_sessions(condition: Condition, values: Callable[[str], Sequence[str]], sessions: List) -> Iterator[str]:
+    """Say which filter keeps all sessions away; `values` tells which there are of one, and `sessions` lists some."""
+    everything = sessions(Condition())
+    if not everything:
+        yield "Nothing is indexed yet: run searchkit index."
+        return
+    yield "No sessions match."
+    # Every word is a filter of titles, and which titles there are is found out once.
+    unheard = list(unknown_values(condition, cache(values)))
+    yield from unheard
+    others = list(islice(_others(condition), MOST_LEFT_OUT))
+    for written, rest in others if len(others) > 1 or not unheard else []:
+        if left := sessions(rest):
+            yield f"without {written} there would be {count(len(left), 'session')}"
+    times = [time for one in everything for time in (one.started, one.ended) if time]
+    if condition.periods and times:
+        yield f"sessions are from {day(min(times))} to {day(max(times))}"
+
+
+def unknown_values(condition: Condition, values: Callable[[str], Sequence[str]]) -> Iterator[str]:
+    """Name the filters that nothing in the index has, with the nearest values."""
+    for one in unknown(condition, values):
+        listed = ", ".join(one_line(value)[:VALUE_CHARACTERS] for value in one.nearest)
+        near = f"; {'the nearest are' if one.are_near else 'there are'} {listed}" if listed else ""
+        yield f"nothing has {one.name}:{one_line(one.value)[:VALUE_CHARACTERS]}{near}"
+
+
+def _others(condition: Condition) -> Iterator[tuple[str, Condition]]:
+    """Yield each filter as it could be typed, and the condition without it."""
+    for number, one in enumerate(condition.filters):
+        kept = condition.filters[:number] + condition.filters[number + 1 :]
+        yield _filter(one), replace(condition, filters=kept)
+    for number, period in enumerate(condition.periods):
+        left = condition.periods[:number] + condition.periods[number + 1 :]
+        yield _period(period), replace(condition, periods=left)
+
+
+def _filter(one: Filter) -> str:
+    value = one_line(",".join(one.values))[:VALUE_CHARACTERS]
+    return f"{_sign(one)}{one.name}:{value}"
+
+
+def _period(one: Period) -> str:
+    return " ".join(_sign(one) + _span(span) for span in one.spans)
+
+
+def _span(span: Span) -> str:
+    if span.end is None:
+        return f"after:{day(span.start)}"
+    return f"before:{day(span.end)}" if span.start is None else f"on:{day(span.start)}"
+
+
+def _sign(one: Filter | Period) -> str:
+    return "-" if one.is_excluded else ""
+
+
+# Why a search or a list of sessions is empty, and what to try instead.
+
 
 INDENT = "    "
 # Columns of the names of those who speak.
@@ -59,15 +188,19 @@ def answer(found: Answer, width: int, now: float, is_explained: bool = False) ->
 
 
 def speaker(stored: Stored) -> str:
-    """Name who speaks in a part; a prompt that no person typed is a task."""
+    """Name who speaks in a part."""
     part, link = stored.part, stored.link
-    if part.kind is Kind.TOOL_CALL:
-        return _tool(one_line(part.tool or ""))
-    if part.kind is Kind.PROMPT and (link.is_sidechain or link.places[0].agent or part.role is not Role.USER):
+    is_task = link.is_sidechain or bool(link.places[0].agent) or part.role is not Role.USER
+    return name_speaker(part.kind, part.tool, app_of_entrypoint(link.context.entrypoint).name, is_task)
+
+
+def name_speaker(kind: Kind, tool: str | None, app: str, is_task: bool) -> str:
+    """Name who speaks: a tool, a person, the program; a prompt that no person typed is a task."""
+    if kind is Kind.TOOL_CALL:
+        return _tool(one_line(tool or ""))
+    if kind is Kind.PROMPT and is_task:
         return "task"
-    if part.kind is Kind.TEXT:
-        return app_of_entrypoint(link.context.entrypoint).name
-    return _SPEAKERS.get(part.kind, part.kind.value)
+    return app if kind is Kind.TEXT else _SPEAKERS.get(kind, kind.value)
 
 
 def _tool(name: str) -> str:

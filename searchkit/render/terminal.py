@@ -21,7 +21,7 @@ from functools import partial
 
 import msgspec
 
-from searchkit.render import code as highlight
+from searchkit.render import document as highlight
 from searchkit.render.document import (
     Block,
     Code,

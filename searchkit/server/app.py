@@ -25,10 +25,10 @@ from searchkit.errors import (
     SourceError,
     UsageError,
 )
-from searchkit.mcp import keep_alive
+from searchkit.mcp import http
 from searchkit.mcp.http import asgi
 from searchkit.render.wire import base as wire
-from searchkit.render.wire.process import Leaving, Opened, Port
+from searchkit.render.wire.health import Leaving, Opened, Port
 from searchkit.server.openapi import description
 from searchkit.server.routes import ENDPOINTS
 from searchkit.server.run_command import run
@@ -145,7 +145,7 @@ def _own(service: Service) -> list[BaseRoute]:
     async def run_command(request: Request) -> Response:
         body = await request.body()
         asked = unless_gone(request.receive, service.engines.ask(lambda engine: run(engine, body)))
-        return await keep_alive.answer(asked, _complain)
+        return await http.answer(asked, _complain)
 
     async def listen(request: Request) -> Response:
         try:

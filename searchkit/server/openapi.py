@@ -6,7 +6,7 @@ import msgspec
 
 from searchkit import __version__
 from searchkit.render.wire.base import Error, Wire
-from searchkit.render.wire.process import Health, Leaving, Opened, Port
+from searchkit.render.wire.health import Health, Leaving, Opened, Port
 from searchkit.server.routes import ENDPOINTS
 from searchkit.web.conversation_api import PAGE_ENDPOINTS
 from searchkit.web.endpoints import Endpoint, Parameter, parameters

@@ -11,13 +11,13 @@ from searchkit.context.types import DEFAULT_TOKENS
 from searchkit.conversation.lookup import must_say
 from searchkit.engine import Engine
 from searchkit.errors import NotFound, TooFewTokens, UsageError
+from searchkit.query.filters import BY_NAME, NAMES, full_name
 from searchkit.query.parse import understand
 from searchkit.query.types import Group, Mode, Query
 from searchkit.render import stats as drawing
 from searchkit.render.wire import context as packs
 from searchkit.render.wire import conversation as conversations
 from searchkit.render.wire import health
-from searchkit.render.wire import outline as outlines
 from searchkit.render.wire import search as searches
 from searchkit.render.wire import sessions as listings
 from searchkit.search.types import SearchOptions
@@ -128,14 +128,14 @@ def sessions(engine: Engine, given: Sessions, id: str) -> listings.Sessions:
     return listings.sessions(page, engine.costs([session.id for session in page]), len(everything))
 
 
-def session(engine: Engine, given: Whole, id: str) -> outlines.Outline:
+def session(engine: Engine, given: Whole, id: str) -> conversations.Outline:
     """Show a session turn by turn, with its branches and agents."""
-    return outlines.outline(engine.outline(_session(engine, id), given.full), given.full)
+    return conversations.outline(engine.outline(_session(engine, id), given.full), given.full)
 
 
-def tree(engine: Engine, given: Parameters, id: str) -> outlines.Outline:
+def tree(engine: Engine, given: Parameters, id: str) -> conversations.Outline:
     """Show the turns of a session, abandoned branches, compactions and agents."""
-    return outlines.outline(engine.outline(_session(engine, id)), is_full=False)
+    return conversations.outline(engine.outline(_session(engine, id)), is_full=False)
 
 
 def context(engine: Engine, given: Context, id: str) -> packs.Pack:
@@ -154,6 +154,14 @@ def facets(engine: Engine, given: Facets, id: str) -> searches.Facets:
         raise UsageError("there is nothing to count by", "give facets=project,tool,kind,month")
     # Like the results beside it: where meaning answers, no other spelling is tried.
     return searches.facets(engine.search(_question(given), 1, thread=0, facets=names))
+
+
+def values(engine: Engine, given: Parameters, id: str) -> searches.Values:
+    """Name the values of a filter, those that most sessions have first."""
+    name = full_name(id)
+    if name not in BY_NAME:
+        raise NotFound(f"{one_line(id)} is not a filter", f"use one of {', '.join(NAMES)}")
+    return searches.Values(values=engine.values(name))
 
 
 def stats(engine: Engine, given: Stats, id: str) -> listings.Stats:
@@ -203,10 +211,11 @@ ENDPOINTS = (
     Endpoint(path="/v1/messages/{id}", parameters=Message, answer=message, returns=conversations.Conversation),
     Endpoint(path="/v1/threads/{id}", parameters=Whole, answer=thread, returns=conversations.Conversation),
     Endpoint(path="/v1/sessions", parameters=Sessions, answer=sessions, returns=listings.Sessions, is_search=True),
-    Endpoint(path="/v1/sessions/{id}", parameters=Whole, answer=session, returns=outlines.Outline),
-    Endpoint(path="/v1/sessions/{id}/tree", answer=tree, returns=outlines.Outline),
+    Endpoint(path="/v1/sessions/{id}", parameters=Whole, answer=session, returns=conversations.Outline),
+    Endpoint(path="/v1/sessions/{id}/tree", answer=tree, returns=conversations.Outline),
     Endpoint(path="/v1/context", parameters=Context, answer=context, returns=packs.Pack, is_search=True),
     Endpoint(path="/v1/facets", parameters=Facets, answer=facets, returns=searches.Facets, is_search=True),
+    Endpoint(path="/v1/values/{id}", answer=values, returns=searches.Values),
     Endpoint(path="/v1/stats", parameters=Stats, answer=stats, returns=listings.Stats),
     Endpoint(path="/v1/status", answer=status, returns=health.Status),
 )

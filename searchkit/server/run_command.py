@@ -9,8 +9,7 @@ import msgspec
 
 from searchkit import __version__
 from searchkit.cli.commands import NotHere
-from searchkit.cli.console import DEFAULT_WIDTH, MOST_WIDTH, Audience, address
-from searchkit.cli.engine import lend
+from searchkit.cli.console import DEFAULT_WIDTH, MOST_WIDTH, Audience, address, lend
 from searchkit.engine import Engine
 from searchkit.errors import UsageError
 from searchkit.server.outdated import is_outdated

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 from searchkit import __version__
 from searchkit.backends.registry import find_store
 from searchkit.errors import SearchkitError
-from searchkit.render.wire.process import Health
+from searchkit.render.wire.health import Health
 from searchkit.server.engine_pool import Engines
 from searchkit.server.indexer_thread import Following
 from searchkit.server.transcripts import Transcripts

@@ -135,6 +135,7 @@ class ReadingParameters(Marked, frozen=True, kw_only=True):
     begin: Annotated[Number | None, Meta(description="The first row; else some before what was asked for.")] = None
     count: Count = 40
     as_of: AsOf = ""
+    pictures: Annotated[bool, Meta(description="Look for pictures in the transcripts, which takes a while.")] = True
 
 
 class FoldParameters(Marked, frozen=True, kw_only=True):
@@ -228,7 +229,7 @@ def reading(engine: Engine, given: ReadingParameters, id: str) -> Reading | Unre
     rows = engine.ask(lambda backend: _rows(backend, found, query, begin, begin + given.count))
     costs = engine.costs([found.session.id]) if found.session else {}
     page = replace(_page(found, key.as_of, begin, here), cost=cost(next(iter(costs.values()), None)))
-    return _with_pictures(page, rows)
+    return _with_pictures(page, rows if given.pictures else replace(rows, files=[]))
 
 
 def fold(engine: Engine, given: FoldParameters, id: str) -> Fold | Unread:

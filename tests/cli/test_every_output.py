@@ -19,7 +19,7 @@ from searchkit import Engine, __version__
 from searchkit.cli.forward import COMMANDS as FORWARDED
 from searchkit.errors import SearchkitError
 from searchkit.mcp.bridge import Bridge
-from searchkit.mcp.tools.registry import TOOLS
+from searchkit.mcp.server import TOOLS
 from searchkit.server.app import answered, refused
 from searchkit.server.routes import ENDPOINTS
 from searchkit.server.run_command import run as run_for_client

@@ -5,7 +5,7 @@ import time
 import pytest
 
 from searchkit.query.types import Condition, Filter
-from searchkit.render.no_results import unknown_values
+from searchkit.render.search import unknown_values
 from tests.support.running import Run
 from tests.support.transcript import Home
 

@@ -18,7 +18,7 @@ OTHERS = (
     "sources.registry",
     "sources.jsonl",
     "sources.claude",
-    "cli.progress",
+    "cli.commands.index",
     "backends.local.catalog.write",
     "backends.local.open",
 )

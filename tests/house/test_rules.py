@@ -22,7 +22,7 @@ MACHINE_PATH = re.compile(r"(?<![\w.}*])/(?:home|root|Users|work|tmp)/\w")
 FORBIDDEN_IMPORTS = [
     ("types.py", "import searchkit.engine", "layers"),
     ("engine.py", "import searchkit.cli.main", "layers"),
-    ("engine.py", "import searchkit.cli.output", "layers"),
+    ("engine.py", "import searchkit.cli.console", "layers"),
     ("query/parse.py", "import searchkit.backends.base", "layers"),
     ("stowaway.py", "", "layers"),
     ("engine.py", "import sqlite3", "stores"),

@@ -11,7 +11,7 @@ from searchkit import Engine
 from searchkit.conversation.errors import FLOOR, key_lines, line_words, telling
 from searchkit.conversation.mending import is_variant
 from searchkit.mcp.caller import Caller
-from searchkit.mcp.tools.registry import call
+from searchkit.mcp.server import call
 from searchkit.sources.refusals import is_refusal
 from tests.mcp.history import FIXED, LATER
 from tests.support.transcript import Home, Record, Transcript

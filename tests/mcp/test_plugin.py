@@ -9,7 +9,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from searchkit import __version__
-from searchkit.mcp.tools.registry import TOOLS
+from searchkit.mcp.server import TOOLS
 from searchkit.sources import own_output
 
 ROOT = Path(__file__).resolve().parents[2]

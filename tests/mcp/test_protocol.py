@@ -14,7 +14,7 @@ import pytest
 from mcp import Client, MCPError
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
-from searchkit.mcp.tools.registry import TOOLS
+from searchkit.mcp.server import TOOLS
 from tests.mcp.history import ERROR, FIXED, LATER, History
 
 COMMAND = [sys.executable, "-m", "searchkit.__main__", "mcp"]

@@ -12,9 +12,9 @@ from jsonschema import Draft202012Validator
 from searchkit import Engine
 from searchkit.errors import UsageError
 from searchkit.mcp.caller import ACTIVE_SECONDS, Caller, left_out
+from searchkit.mcp.server import TOOLS, call
 from searchkit.mcp.tools.base import text
 from searchkit.mcp.tools.context import ContextAnswer
-from searchkit.mcp.tools.registry import TOOLS, call
 from searchkit.mcp.tools.show import ShowAnswer
 from searchkit.text import tokens
 from tests.mcp.history import ERROR, FIXED, LATER, LONG, OTHER, SHOP, History

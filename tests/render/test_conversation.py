@@ -11,7 +11,7 @@ import click
 import pytest
 
 from searchkit import Engine
-from searchkit.render import conversation, html, markdown, outline, terminal, tree
+from searchkit.render import conversation, html, markdown, outline, terminal
 from searchkit.render.document import Document
 from searchkit.render.lines import columns
 from searchkit.render.terminal import Screen
@@ -71,7 +71,7 @@ def plain(document: Document, width: int = 80, is_full: bool = False) -> str:
 
 def drawn(told: Told, width: int = 80, is_ascii: bool = False) -> str:
     """Draw the session."""
-    lines = tree.lines(told.engine.outline(SESSION), Screen(width=width, now=NOW, is_ascii=is_ascii))
+    lines = outline.tree(told.engine.outline(SESSION), Screen(width=width, now=NOW, is_ascii=is_ascii))
     return "".join(click.unstyle(line) + "\n" for line in lines)
 
 
@@ -106,7 +106,7 @@ def test_every_line_fits(told: Told, width: int, is_full: bool) -> None:
     documents = [*(around(told, uuid, 9, is_full, with_agents=True) for uuid in told.story), whole(told)]
 
     lines = [line for document in documents for line in terminal.lines(document, look)]
-    lines += tree.lines(told.engine.outline(SESSION), look)
+    lines += outline.tree(told.engine.outline(SESSION), look)
 
     assert [] == [line for line in lines if columns(line) > width]
 

@@ -5,8 +5,7 @@ import time
 import pytest
 
 from searchkit.render import messages
-from searchkit.render.code import LANGUAGES, MOST_CHARACTERS, spans
-from searchkit.render.document import Code, Command, Diff, Piece, Prose, Row
+from searchkit.render.document import LANGUAGES, MOST_CHARACTERS, Code, Command, Diff, Piece, Prose, Row, spans
 from searchkit.render.lines import broken, columns, middle_cut, sliced, source_lines
 from searchkit.render.wording import gap, short
 from searchkit.sources.json_values import written_out

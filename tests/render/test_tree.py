@@ -7,11 +7,11 @@ import orjson
 import pytest
 
 from searchkit.conversation.types import Agent, Outline, Strand, Turn, Work
-from searchkit.render import tree
 from searchkit.render.lines import columns
+from searchkit.render.outline import tree
 from searchkit.render.terminal import Screen
 from searchkit.render.wire.base import encode
-from searchkit.render.wire.outline import outline
+from searchkit.render.wire.conversation import outline
 from searchkit.types import Session
 from tests.support.running import Run
 from tests.support.transcript import Home
@@ -107,7 +107,7 @@ def nested() -> Outline:
 @pytest.mark.parametrize("width", [20, 80])
 def test_deep_tree_fits(width: int, is_ascii: bool) -> None:
     """However deep ways and agents are nested, every line fits and says what it is about."""
-    lines = list(tree.lines(nested(), Screen(width=width, now=0, is_ascii=is_ascii)))
+    lines = list(tree(nested(), Screen(width=width, now=0, is_ascii=is_ascii)))
 
     assert 4 * DEPTH + 2 == len(lines)
     assert [] == [line for line in lines if columns(line) > width]

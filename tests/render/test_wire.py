@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from searchkit.errors import UsageError
-from searchkit.render.wire import context, conversation, health, outline, search, sessions
+from searchkit.render.wire import context, conversation, health, search, sessions
 from searchkit.render.wire.base import Error, Wire, encode, error
 from searchkit.server.openapi import description
 from tests.support.running import Run
@@ -17,9 +17,9 @@ COMMANDS: list[tuple[list[str], type[Wire]]] = [
     (["search", "lantern"], search.Answer),
     (["search", "nonesuch"], search.Answer),
     (["search", "lantern", "--full", "--facets", "kind", "--group", "none"], search.Answer),
-    (["show", SESSION], outline.Outline),
+    (["show", SESSION], conversation.Outline),
     (["show", "1"], conversation.Conversation),
-    (["tree", SESSION], outline.Outline),
+    (["tree", SESSION], conversation.Outline),
     (["context", "lantern"], context.Pack),
     (["sessions"], sessions.Listing),
     (["prune", "--gone", "--dry-run"], sessions.Pruned),
@@ -57,6 +57,6 @@ def test_schemas_are_made_of_the_structs() -> None:
     schemas: dict[str, Any] = description()["components"]["schemas"]
 
     assert [] == [name for name in schemas if not name.isalpha()]
-    for kind in (search.Answer, search.Result, sessions.Session, outline.Outline, health.Status):
+    for kind in (search.Answer, search.Result, sessions.Session, conversation.Outline, health.Status):
         assert kind.__struct_fields__ == tuple(schemas[kind.__name__]["properties"])
     assert {"cut", "steps", "agent", "thread"} == {*schemas["Entry"]["properties"]} - {*schemas["Entry"]["required"]}

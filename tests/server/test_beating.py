@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from searchkit.errors import UsageError
-from searchkit.mcp import keep_alive
+from searchkit.mcp import http
 
 
 def sent(work: Callable[[], Awaitable[bytes]]) -> tuple[int, list[bytes], list[BaseException]]:
@@ -23,7 +23,7 @@ def sent(work: Callable[[], Awaitable[bytes]]) -> tuple[int, list[bytes], list[B
         async def receive() -> Any:
             raise AssertionError
 
-        response = await keep_alive.answer(work(), complaints.append)
+        response = await http.answer(work(), complaints.append)
         await response({"type": "http"}, receive, send)
 
     asyncio.run(run())
@@ -34,13 +34,13 @@ def sent(work: Callable[[], Awaitable[bytes]]) -> tuple[int, list[bytes], list[B
 async def late(beats: int) -> None:
     """Wait for a few beats."""
     for _ in range(beats):
-        await asyncio.sleep(2 * keep_alive.BEAT_SECONDS)
+        await asyncio.sleep(2 * http.BEAT_SECONDS)
 
 
 @pytest.fixture(autouse=True)
 def fast(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let beats come fast."""
-    monkeypatch.setattr(keep_alive, "BEAT_SECONDS", 0.01)
+    monkeypatch.setattr(http, "BEAT_SECONDS", 0.01)
 
 
 def test_fast_answer_comes_as_it_is() -> None:

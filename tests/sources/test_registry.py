@@ -19,7 +19,7 @@ SESSION = "11111111-1111-4111-8111-111111111111"
 
 
 # It changes the settings of Claude Code, and nothing else.
-SETTINGS = ("searchkit/cli/commands/keep.py", "searchkit.sources.claude.retention_settings")
+SETTINGS = ("searchkit/cli/commands/install.py", "searchkit.sources.claude.retention_settings")
 
 
 def test_nothing_else_imports_an_adapter() -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from searchkit import Engine
 from searchkit.mcp.caller import Caller
-from searchkit.mcp.tools.registry import call
+from searchkit.mcp.server import call
 from searchkit.render.document import Diff
 from searchkit.render.messages import call_pieces
 from searchkit.sources import tools

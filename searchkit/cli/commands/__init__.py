@@ -1,4 +1,4 @@
-"""The commands, one file each and imported only when it is run, and how they leave: with a status, or for elsewhere."""
+"""The commands, imported only when they are run, and how they leave: with a status, or for a process elsewhere."""
 
 # What others rely on: 0 is found or done.
 NOTHING_FOUND = 1

@@ -3,10 +3,9 @@
 import click
 from click.shell_completion import get_completion_class
 
-from searchkit.cli.completers import VARIABLE
-from searchkit.cli.options import common
-from searchkit.cli.output import print_json, print_lines
-from searchkit.render.wire.process import Script
+from searchkit.cli.console import print_json, print_lines
+from searchkit.cli.options import VARIABLE, common
+from searchkit.render.wire.health import Script
 
 PROGRAM = "searchkit"
 

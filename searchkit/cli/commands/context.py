@@ -4,16 +4,21 @@ import click
 
 from searchkit.cli.commands import NOTHING_FOUND
 from searchkit.cli.commands.search import files_behind
-from searchkit.cli.completers import complete_session
-from searchkit.cli.console import audience
-from searchkit.cli.engine import must_be_own, opened
-from searchkit.cli.options import Question, common, filter_options, rerank_option, understood, words_argument
-from searchkit.cli.output import print_json, print_lines, say, warn, warn_of
+from searchkit.cli.console import audience, must_be_own, opened, print_json, print_lines, say, warn, warn_of
+from searchkit.cli.options import (
+    Question,
+    common,
+    complete_session,
+    filter_options,
+    rerank_option,
+    understood,
+    words_argument,
+)
 from searchkit.context.markdown import markdown
 from searchkit.context.types import DEFAULT_TOKENS
 from searchkit.errors import TooFewTokens, UsageError
 from searchkit.query.types import Condition, Filter
-from searchkit.render import no_results
+from searchkit.render import search
 from searchkit.sources.apps import APPS
 from searchkit.text.sanitize import one_line
 
@@ -80,7 +85,7 @@ def context(
         elif found.excerpts:
             print_lines([markdown(found).rstrip("\n")])
         else:
-            say(*no_results.reasons(found.answer, engine.values, files_behind(engine)))
+            say(*search.reasons(found.answer, engine.values, files_behind(engine)))
     return 0 if found.excerpts else NOTHING_FOUND
 
 

@@ -6,9 +6,8 @@ from importlib import resources
 import click
 
 from searchkit import config
-from searchkit.cli.console import audience
+from searchkit.cli.console import audience, print_json, print_lines, say
 from searchkit.cli.options import common
-from searchkit.cli.output import print_json, print_lines, say
 from searchkit.engine import Engine
 from searchkit.render import search
 from searchkit.text.sanitize import command_line

@@ -3,10 +3,8 @@
 import click
 
 from searchkit.cli.commands import WENT_WRONG
-from searchkit.cli.console import audience
-from searchkit.cli.engine import opened
+from searchkit.cli.console import audience, opened, print_json, print_lines
 from searchkit.cli.options import common
-from searchkit.cli.output import print_json, print_lines
 from searchkit.errors import SourceError
 from searchkit.render import health
 from searchkit.types import Finding

@@ -1,22 +1,55 @@
 """`searchkit eval`: says how well labelled questions are answered."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
 import click
+import msgspec
 
 from searchkit.cli.commands import NOTHING_FOUND
 from searchkit.cli.commands.search import MODES
-from searchkit.cli.engine import opened
+from searchkit.cli.console import opened, print_json, print_lines, warn, warn_of
 from searchkit.cli.options import common, rerank_option
-from searchkit.cli.output import print_json, print_lines, warn, warn_of
 from searchkit.engine import Engine
 from searchkit.query.types import Group
-from searchkit.render import scores
-from searchkit.search.evaluate import HITS, Labelled, answered, homed, read, rows
+from searchkit.render.wire.search import Evaluation, Scores
+from searchkit.search.evaluate import HITS, Labelled, Measures, Row, answered, homed, read, rows
 from searchkit.search.types import Answer
 from searchkit.text.format import count
+from searchkit.text.sanitize import one_line
+
+NAME_WIDTH = 12
+
+
+def table(rows: Sequence[Row], depth: int) -> Iterator[str]:
+    """Show a line for each type and language, and one for all."""
+    heads = " ".join(f"{name:>5}" for name in ("h@1", "h@5", f"h@{depth}", f"r@{depth}", "mrr", "ndcg"))
+    yield f"{'type':{NAME_WIDTH}} {'n':>5} | {'message':>7} {heads} | {'session':>7} {heads}"
+    for row in rows:
+        cells = [
+            " ".join(f"{value:5.1f}" for value in msgspec.structs.astuple(half)) for half in (row.message, row.session)
+        ]
+        yield f"{one_line(row.name):{NAME_WIDTH}} {row.questions:5d} | {'':7} {cells[0]} | {'':7} {cells[1]}"
+
+
+def evaluation(rows: Sequence[Row], mode: str, depth: int) -> Evaluation:
+    """Make the same for programs, in percent."""
+    types = {
+        row.name: Scores(
+            questions=row.questions, message=_measures(row.message, depth), session=_measures(row.session, depth)
+        )
+        for row in rows
+    }
+    return Evaluation(mode=mode, k=depth, types=types)
+
+
+def _measures(half: Measures, depth: int) -> dict[str, float]:
+    names = ("hit@1", "hit@5", f"hit@{depth}", f"recall@{depth}", "mrr", f"ndcg@{depth}")
+    return {name: round(value, 2) for name, value in zip(names, msgspec.structs.astuple(half), strict=True)}
+
+
+# How well questions were answered: a table for people, fields for programs.
 
 
 @click.command()
@@ -51,9 +84,9 @@ def eval(queries: Path, index: str | None, as_json: bool, mode: str, depth: int,
         search = partial(engine.search, limit=HITS * depth, group=Group.NONE, thread=0, mode=mode, rerank=reranker)
         found = rows(answered(_telling(search), questions), depth)
     if as_json:
-        print_json(scores.evaluation(found, mode, depth))
+        print_json(evaluation(found, mode, depth))
     else:
-        print_lines(scores.table(found, depth))
+        print_lines(table(found, depth))
     return 0 if found[-1].message.hit or found[-1].session.hit else NOTHING_FOUND
 
 

@@ -5,7 +5,7 @@ from importlib import import_module
 
 import click
 
-from searchkit.cli.engine import must_be_own
+from searchkit.cli.console import must_be_own
 from searchkit.cli.options import common
 
 
@@ -19,5 +19,5 @@ def mcp(index: str | None, as_json: bool) -> int:
     """
     must_be_own()
     arguments = [*(["--index", index] if index else []), *(one for one in sys.argv if one == "--no-resident")]
-    # A shell above the commands: `start.py` gets there without any of them, for an agent should not wait for click.
+    # A shell above the commands: `__main__` gets there without any of them, for an agent should not wait for click.
     sys.exit(import_module("searchkit.mcp.bridge").main(arguments))

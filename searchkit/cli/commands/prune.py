@@ -6,9 +6,8 @@ import time
 import click
 
 from searchkit.cli.commands import NOTHING_FOUND
-from searchkit.cli.console import audience
+from searchkit.cli.console import audience, print_json, print_lines, say
 from searchkit.cli.options import common
-from searchkit.cli.output import print_json, print_lines, say
 from searchkit.cli.session_argument import meant
 from searchkit.engine import Engine
 from searchkit.errors import UsageError

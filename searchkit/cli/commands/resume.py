@@ -7,10 +7,8 @@ from typing import NoReturn
 
 import click
 
-from searchkit.cli.completers import complete_session
-from searchkit.cli.engine import must_be_own, opened
-from searchkit.cli.options import common
-from searchkit.cli.output import print_json, print_lines, warn
+from searchkit.cli.console import must_be_own, opened, print_json, print_lines, warn
+from searchkit.cli.options import common, complete_session
 from searchkit.cli.session_argument import meant
 from searchkit.conversation.resume import Resumption, app, arguments, command, refusal
 from searchkit.errors import UsageError

@@ -1,24 +1,39 @@
 """`searchkit search`: finds messages."""
 
 import time
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 from msgspec.structs import replace
 
 from searchkit.backends.base import Order
 from searchkit.cli.commands import NOTHING_FOUND
-from searchkit.cli.console import audience
-from searchkit.cli.engine import is_own, must_be_own, opened
+from searchkit.cli.console import (
+    audience,
+    is_own,
+    must_be_own,
+    opened,
+    print_json,
+    print_json_lines,
+    print_lines,
+    say,
+    warn_of,
+)
 from searchkit.cli.options import Question, common, filter_options, rerank_option, understood, words_argument
-from searchkit.cli.output import print_json, print_json_lines, print_lines, say, warn_of
 from searchkit.cli.session_argument import remember
 from searchkit.engine import Engine
 from searchkit.errors import SourceError, UsageError
+from searchkit.query.filters import NAMES
+from searchkit.query.parse import understand
 from searchkit.query.types import Group, Mode
-from searchkit.render import no_results
 from searchkit.render import search as answer
-from searchkit.search.types import SearchOptions
+from searchkit.search.types import Answer, SearchOptions
+
+if TYPE_CHECKING:
+    from searchkit.render.wire.search import Batch
+
 
 MODES = [mode.value for mode in Mode]
 # Given the enumeration itself, click would want the names of its members.
@@ -90,8 +105,6 @@ def search(
         if queries is not None:
             if words or facets:
                 raise UsageError("--queries takes its words from the file, and counts no facets", "leave them out")
-            # It imports the structs of our JSON, as --json does below, which a search for people has no use for.
-            from searchkit.cli.queries_file import answers
 
             print_json_lines(answers(engine.answer, options, queries, filters, full))
             return 0
@@ -112,7 +125,7 @@ def search(
             print_lines(answer.answer(found, audience().width, time.time(), explain))
             print_lines(answer.facets(found, audience().width))
             if not found.results:
-                say(*no_results.reasons(found, engine.values, files_behind(engine)))
+                say(*answer.reasons(found, engine.values, files_behind(engine)))
             else:
                 say(*answer.remarks(found))
                 if (
@@ -138,3 +151,50 @@ def files_behind(engine: Engine) -> int:
         return engine.behind().files
     except SourceError:
         return 0
+
+
+# Answers a file of queries in one process: a line of JSON in, a line of JSON out.
+
+
+def answers(
+    ask: Callable[[SearchOptions], Answer],
+    options: SearchOptions,
+    queries: Path,
+    filters: Sequence[tuple[str, str]],
+    is_full: bool,
+) -> "Iterator[Batch]":
+    """Yield the answer to each question, all with the same options; what is no filter in a line is not looked at."""
+    # What people read is printed without it.
+    from searchkit.render.wire.search import batch
+
+    try:
+        lines = queries.read_bytes().splitlines()
+    except OSError as error:
+        raise UsageError(f"cannot read {queries}: {error.strerror}", "name a file of JSON lines") from error
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        asked = _parsed(queries, number, line)
+        given = [(name, value) for name in NAMES for value in _listed(asked.get(name))]
+        query = understand(str(asked["query"]), filters=[*filters, *given])
+        found = ask(replace(options, query=query))
+        yield batch(asked.get("id"), found, is_full)
+
+
+def _parsed(queries: Path, number: int, line: bytes) -> dict[str, object]:
+    # A search of a person reads no JSON.
+    import orjson
+
+    try:
+        asked = orjson.loads(line)
+    except orjson.JSONDecodeError as error:
+        raise UsageError(f"{queries}:{number} is not JSON: {error}", 'a line is {"id": ..., "query": ...}') from error
+    if not isinstance(asked, dict) or not isinstance(asked.get("query"), str):
+        raise UsageError(f"{queries}:{number} has no query", 'a line is {"id": ..., "query": ...}')
+    return asked
+
+
+def _listed(value: object) -> list[str]:
+    if value is None:
+        return []
+    return [str(one) for one in value] if isinstance(value, list) else [str(value)]

@@ -1,4 +1,4 @@
-"""`searchkit serve`: starts the process that keeps an index open, says where it is reached, or ends it."""
+"""`searchkit serve` and `status`: the process that keeps an index open, and what is indexed and how far."""
 
 import time
 from pathlib import Path
@@ -7,10 +7,12 @@ import click
 
 from searchkit import config
 from searchkit.backends.registry import find_store
+from searchkit.cli.console import opened, print_json, print_lines, say
 from searchkit.cli.options import common, root_option
-from searchkit.cli.output import print_json, print_lines, say
 from searchkit.client import control
-from searchkit.render.wire.process import Serving, Stopped
+from searchkit.client.control import health
+from searchkit.render import terminal
+from searchkit.render.wire.health import Serving, Stopped
 
 MOST_PORT = 65_535
 # How often a command that stays checks whether the process is still there; that also keeps it from leaving.
@@ -74,3 +76,20 @@ def _stay(directory: Path) -> None:
             time.sleep(LOOK_SECONDS)
     except KeyboardInterrupt:
         control.stop(directory)
+
+
+@click.command()
+@common
+@root_option
+def status(index: str | None, as_json: bool, roots: tuple[str, ...]) -> None:
+    """Say what is indexed and how far."""
+    with opened(index, roots) as engine:
+        found = engine.status()
+        running = health(engine.settings.index)
+        if as_json:
+            from searchkit.render.wire import health as wire
+
+            print_json(wire.status(found, wire.resident(running)))
+        else:
+            print_lines(terminal.status(found))
+            print_lines([terminal.served(running["pid"] if running else None)])

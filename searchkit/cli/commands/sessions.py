@@ -3,11 +3,9 @@
 import click
 
 from searchkit.cli.commands import NOTHING_FOUND
-from searchkit.cli.console import audience
-from searchkit.cli.engine import opened
+from searchkit.cli.console import audience, opened, print_json, print_lines, say, warn
 from searchkit.cli.options import Question, by_title, common, filter_options, understood, words_argument
-from searchkit.cli.output import print_json, print_lines, say, warn
-from searchkit.render import no_results, terminal
+from searchkit.render import search, terminal
 
 
 @click.command(cls=Question)
@@ -38,7 +36,7 @@ def sessions(
         if len(everything) > limit:
             say(f"{len(everything) - limit:,} more; --limit shows them")
         if not found:
-            first, *others = no_results.no_sessions(condition, engine.values, engine.sessions)
+            first, *others = search.no_sessions(condition, engine.values, engine.sessions)
             say(first)
             for line in others:
                 warn(line)

@@ -1,4 +1,4 @@
-"""`searchkit show`: a message inside its conversation, or the outline of a session."""
+"""`searchkit show` and `searchkit tree`: a message in its conversation, a session, a session drawn as a tree."""
 
 import time
 from collections.abc import Iterable
@@ -8,16 +8,15 @@ import click
 from click.core import ParameterSource
 
 from searchkit.cli.commands import NOTHING_FOUND
-from searchkit.cli.completers import complete_session
-from searchkit.cli.console import audience
-from searchkit.cli.engine import must_be_own, opened
-from searchkit.cli.options import common
-from searchkit.cli.output import json_text, save, say, warn
+from searchkit.cli.console import audience, json_text, must_be_own, opened, print_json, save, say, warn
+from searchkit.cli.options import common, complete_session
 from searchkit.cli.session_argument import is_number, must_say, recall, titled
 from searchkit.conversation.types import Conversation, Outline, Said
 from searchkit.engine import Engine
 from searchkit.errors import UsageError
 from searchkit.render import conversation, html, markdown, outline, terminal
+from searchkit.render import outline as drawing
+from searchkit.render.terminal import Screen
 from searchkit.render.wording import Asked
 
 
@@ -99,7 +98,7 @@ def _written(found: Conversation | Outline, asked: Asked, is_full: bool, form: s
     if form == "json":
         # Only programs need them.
         from searchkit.render.wire.conversation import conversation as conversation_json
-        from searchkit.render.wire.outline import outline as outline_json
+        from searchkit.render.wire.conversation import outline as outline_json
 
         if isinstance(found, Conversation):
             return [json_text(conversation_json(found, is_full))]
@@ -117,3 +116,33 @@ def _written(found: Conversation | Outline, asked: Asked, is_full: bool, form: s
         is_ascii=is_seen and audience().is_ascii,
     )
     return terminal.lines(told, look)
+
+
+@click.command()
+@common
+@click.argument("session", shell_complete=complete_session)
+@click.option("--ascii", "as_ascii", is_flag=True, help="Draw with the characters of ASCII only.")
+@click.option("--full", is_flag=True, help="Draw every turn, however many there are.")
+@click.option("--no-pager", is_flag=True, help="Print a long tree as it is.")
+def tree(session: str, index: str | None, as_json: bool, as_ascii: bool, full: bool, no_pager: bool) -> None:
+    """Draw a session: its turns, the ways that were left, compactions and agents.
+
+    SESSION is the id of a session or of one of its messages, the beginning of one, words of a title, or the
+    number of a result of the last search. Filled circles are the way that the conversation went; what has
+    empty ones was abandoned.
+    """
+    with opened(index) as engine:
+        found = engine.outline(titled(engine, session).id, full)
+        if as_json:
+            from searchkit.render.wire.conversation import outline
+
+            print_json(outline(found, is_full=False))
+            return
+        reader = audience()
+        look = Screen(
+            width=reader.width,
+            now=time.time(),
+            is_coloured=reader.is_coloured,
+            is_ascii=as_ascii or reader.is_ascii,
+        )
+        (reader.print if no_pager else reader.page)(drawing.tree(found, look))

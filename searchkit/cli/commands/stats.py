@@ -3,12 +3,10 @@
 import click
 
 from searchkit.cli.commands import NOTHING_FOUND
-from searchkit.cli.console import audience
-from searchkit.cli.engine import opened
+from searchkit.cli.console import audience, opened, print_json, print_lines, say, warn
 from searchkit.cli.options import Question, by_title, common, filter_options, understood, words_argument
-from searchkit.cli.output import print_json, print_lines, say, warn
 from searchkit.render import stats as drawing
-from searchkit.render.no_results import unknown_values
+from searchkit.render.search import unknown_values
 from searchkit.types import Figures, Grouping
 
 GROUPINGS = [by.value for by in Grouping if by is not Grouping.TOTAL]

@@ -9,7 +9,7 @@ from msgspec.structs import asdict
 
 from searchkit.engine import Engine
 from searchkit.mcp.caller import Caller, LeftOut
-from searchkit.mcp.hints import Reason
+from searchkit.mcp.quoting import Reason
 from searchkit.query.filters import BY_NAME, among
 
 Query = Annotated[

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from searchkit.context.markdown import markdown
 from searchkit.engine import Engine
 from searchkit.errors import TooFewTokens, UsageError
-from searchkit.mcp import hints
+from searchkit.mcp import quoting
 from searchkit.mcp.caller import Caller, left_out, without
 from searchkit.mcp.tools.base import (
     After,
@@ -68,8 +68,8 @@ def run(engine: Engine, asked: ContextArguments, caller: Caller) -> ContextAnswe
             text=markdown(pack) if pack.excerpts else "",
             max_tokens=asked.max_tokens,
             uuids=[one.shown.stored.part.uuid for one in pack.excerpts],
-            empty_because=hints.reason(pack.answer, query, left),
-            hints=[] if pack.excerpts else hints.hints(engine, pack.answer, query),
+            empty_because=quoting.reason(pack.answer, query, left),
+            hints=[] if pack.excerpts else quoting.hints(engine, pack.answer, query),
             left_out=left,
         )
         return replace(found, tokens=_cost(found))

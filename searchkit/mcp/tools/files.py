@@ -8,7 +8,7 @@ from msgspec import Meta
 
 from searchkit.backends.base import Order
 from searchkit.engine import Engine
-from searchkit.mcp import hints
+from searchkit.mcp import quoting
 from searchkit.mcp.caller import Caller, left_out, without
 from searchkit.mcp.quoting import (
     PROJECT_CHARACTERS,
@@ -108,7 +108,7 @@ def run(engine: Engine, asked: FilesArguments, caller: Caller) -> FilesAnswer:
         conversations=[_conversation(one) for one in page],
         next_offset=end if len(found.results) > end else None,
         empty_because=None if found.results else "no_match",
-        hints=[] if page else hints.unknown(engine, query),
+        hints=[] if page else quoting.unknown(engine, query),
         left_out=left,
     )
 

@@ -12,7 +12,7 @@ from searchkit.backends.base import Backend, Stored
 from searchkit.conversation.errors import FLOOR, Likeness, Telling, key_lines, telling
 from searchkit.conversation.mending import Mended, mended
 from searchkit.engine import Engine
-from searchkit.mcp import hints
+from searchkit.mcp import quoting
 from searchkit.mcp.caller import Caller, LeftOut, left_out, without
 from searchkit.mcp.quoting import (
     PROJECT_CHARACTERS,
@@ -135,12 +135,12 @@ def run(engine: Engine, asked: FixesArguments, caller: Caller) -> FixesAnswer:
 
 def _reason(
     engine: Engine, asked: FixesArguments, error: Telling, found: searches.Answer, left: Sequence[LeftOut]
-) -> hints.Reason:
+) -> quoting.Reason:
     """Say why nothing tells of an error; it is only not known where nothing was kept away that does."""
     filters = given_filters(asked)
     # That only errors are looked at is no filter of the caller's.
     unfiltered = Query(text=found.query.text, condition=understand("", filters=filters).condition)
-    if hints.reason(found, unfiltered, left) == "not_indexed":
+    if quoting.reason(found, unfiltered, left) == "not_indexed":
         return "not_indexed"
     if (left or filters) and _same(list(_searched(engine, key_lines(asked.error), error, [], [])), error):
         return "filtered" if filters else "left_out"
@@ -148,7 +148,7 @@ def _reason(
 
 
 def _more(engine: Engine, found: searches.Answer) -> list[str]:
-    return [] if found.results else hints.hints(engine, found, found.query)
+    return [] if found.results else quoting.hints(engine, found, found.query)
 
 
 def _telling(error: str, backend: Backend) -> Telling:

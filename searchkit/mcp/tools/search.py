@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 from msgspec import Meta
 
 from searchkit.engine import Engine
-from searchkit.mcp import hints
+from searchkit.mcp import quoting
 from searchkit.mcp.caller import Caller, left_out, without
 from searchkit.mcp.quoting import Passage, passage, passage_lines
 from searchkit.mcp.tools.base import (
@@ -75,8 +75,8 @@ def run(engine: Engine, asked: SearchArguments, caller: Caller) -> SearchAnswer:
         results=[passage(one) for one in page],
         matches=found.total,
         next_offset=end if len(found.results) > end else None,
-        empty_because=hints.reason(found, query, left),
-        hints=hints.remarks(found) if page else hints.hints(engine, found, query),
+        empty_because=quoting.reason(found, query, left),
+        hints=quoting.remarks(found) if page else quoting.hints(engine, found, query),
         left_out=left,
     )
 

@@ -7,7 +7,7 @@ import msgspec
 from msgspec import Meta
 
 from searchkit.engine import Engine
-from searchkit.mcp import hints
+from searchkit.mcp import quoting
 from searchkit.mcp.caller import Caller, left_out, without
 from searchkit.mcp.quoting import PROJECT_CHARACTERS, TITLE_CHARACTERS, join, line, moment
 from searchkit.mcp.tools.base import (
@@ -81,7 +81,11 @@ def run(engine: Engine, asked: SessionsArguments, caller: Caller) -> SessionsAns
         total=len(found),
         next_offset=end if len(found) > end else None,
         empty_because=None if found else "left_out" if is_hidden else "no_match",
-        hints=[] if page or is_hidden else ["There are no more sessions."] if found else hints.unlisted(engine, query),
+        hints=[]
+        if page or is_hidden
+        else ["There are no more sessions."]
+        if found
+        else quoting.unlisted(engine, query),
         left_out=left,
     )
 

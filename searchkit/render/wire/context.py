@@ -3,7 +3,7 @@
 from searchkit.context import types as packs
 from searchkit.context.markdown import done
 from searchkit.conversation.types import Folded
-from searchkit.render.no_results import EmptyBecause, empty_because
+from searchkit.render.search import EmptyBecause, empty_because
 from searchkit.render.wire.base import Time, Wire
 from searchkit.text import tokens
 from searchkit.text.format import stamp

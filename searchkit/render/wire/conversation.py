@@ -1,8 +1,17 @@
-"""What `show ID --json` prints: a message inside its conversation."""
+"""What `show --json` and `tree --json` print: a message inside its conversation, and a session."""
 
+from typing import Annotated
+
+from msgspec import Meta
+from msgspec.structs import asdict
+
+from searchkit.backends.base import Stored
 from searchkit.conversation import resume
 from searchkit.conversation import types as conversations
+from searchkit.conversation.steps import count_steps, describe
+from searchkit.render import outline as ways
 from searchkit.render.wire.base import Agent, Entry, Time, Wire, agent, entry
+from searchkit.render.wire.sessions import ApiMs, Dollars, Estimated, OutputPerSecond, Tokens, Unpriced, work
 from searchkit.text.format import stamp
 
 
@@ -96,3 +105,125 @@ def _fix(fix: conversations.Fix, is_full: bool) -> Fix:
         passed_call=entry(conversations.Said(stored=fix.passed_call), is_full),
         passed=entry(conversations.Said(stored=fix.passed), is_full),
     )
+
+
+# A session, all of its branches side by side. Branches are a flat list, each with the turn that it leaves from:
+# programs need not follow them down, and however deep they are nested, JSON has a limit to nesting.
+
+
+class Touch(Wire, frozen=True, kw_only=True):
+    """A file, and what was done with it."""
+
+    path: str
+    action: str
+
+
+class Turn(Wire, frozen=True, kw_only=True):
+    """A turn: what was asked, what was done, and what came of it."""
+
+    uuid: str
+    timestamp: Time
+    duration_ms: int | None
+    left_out: Annotated[int, Meta(description="Turns before it that are not shown; full shows them.")]
+    compacted: bool
+    asked: Entry | None
+    steps: int
+    did: str
+    outcome: Entry | None
+
+
+class Way(Wire, frozen=True, kw_only=True):
+    """A way that a session or an agent went; `at` is the turn that it leaves from."""
+
+    at: str | None
+    depth: int
+    agent: Agent | None
+    session: str | None
+    abandoned: bool
+    broken: str | None
+    turns: list[Turn]
+
+
+class Outline(Wire, frozen=True, kw_only=True):
+    """A session turn by turn, with its branches and agents."""
+
+    session: str
+    title: str | None
+    project: str | None
+    branch: str | None
+    agent_app: str
+    started: Time
+    ended: Time
+    is_gone: bool
+    resume: str | None
+    prompts: int
+    records: int
+    responses: int
+    calls: int
+    failed: int
+    tokens: Tokens
+    cost: Dollars
+    estimated: Estimated
+    unpriced: Unpriced
+    api_ms: ApiMs
+    output_per_second: OutputPerSecond
+    turns_ms: Annotated[int | None, Meta(description="How long its turns took, of those that say so.")]
+    models: list[str]
+    files: list[Touch]
+    facts: dict[str, str]
+    ways: list[Way]
+
+
+def outline(found: conversations.Outline, is_full: bool) -> Outline:
+    """Make a session, all of its turns; texts are cut unless all is wanted."""
+    session = found.session
+    return Outline(
+        session=session.id,
+        title=session.title,
+        project=session.project,
+        branch=session.branch,
+        agent_app=session.app,
+        started=stamp(session.started),
+        ended=stamp(session.ended),
+        is_gone=session.is_gone,
+        resume=resume.command(session),
+        prompts=session.prompts,
+        records=session.records,
+        **asdict(work(found.figures)),
+        turns_ms=found.turns_ms,
+        models=list(found.models),
+        files=[Touch(path=touch.path, action=touch.action) for touch in found.files],
+        facts=dict(found.facts),
+        ways=[_way(way, is_full) for way in ways.ways(found)],
+    )
+
+
+def _way(way: ways.Way, is_full: bool) -> Way:
+    strand = way.strand
+    return Way(
+        at=way.at,
+        depth=way.depth,
+        agent=agent(way.agent) if way.agent else None,
+        session=strand.session,
+        abandoned=strand.is_abandoned,
+        broken=strand.ending.value if strand.ending else None,
+        turns=[_turn(turn, is_full) for turn in strand.turns],
+    )
+
+
+def _turn(turn: conversations.Turn, is_full: bool) -> Turn:
+    return Turn(
+        uuid=turn.record,
+        timestamp=stamp(turn.time),
+        duration_ms=turn.duration_ms,
+        left_out=turn.left_out,
+        compacted=turn.is_compacted,
+        asked=_said(turn.asked, is_full),
+        steps=count_steps(turn.steps),
+        did=describe(turn.steps),
+        outcome=_said(turn.outcome, is_full),
+    )
+
+
+def _said(stored: Stored | None, is_full: bool) -> Entry | None:
+    return entry(conversations.Said(stored=stored), is_full) if stored else None

@@ -9,7 +9,7 @@ from msgspec.structs import asdict
 from searchkit.conversation import resume
 from searchkit.query.parse import filters
 from searchkit.query.suggestions import respelled
-from searchkit.render.no_results import EmptyBecause, empty_because
+from searchkit.render.search import EmptyBecause, empty_because
 from searchkit.render.wire.base import Entry, Time, Wire, entry
 from searchkit.search import types as searches
 from searchkit.text.format import stamp
@@ -138,6 +138,12 @@ class Facets(Wire, frozen=True, kw_only=True):
     total: int
     respelled: dict[str, str]
     facets: dict[str, dict[str, int]]
+
+
+class Values(Wire, frozen=True, kw_only=True):
+    """The values that a filter has in the index, those that most sessions have first."""
+
+    values: list[str]
 
 
 class Batch(Wire, frozen=True, kw_only=True):
