@@ -28,6 +28,8 @@ LONG_BYTES = 200
 CARRYING = frozenset({Kind.PROMPT, Kind.SUMMARY, Kind.PLAN, Kind.MEMORY})
 # Most of these only say what is done next ("Let me check ..."); the long ones reason and conclude.
 BY_LENGTH = frozenset({Kind.TEXT, Kind.THINKING})
+# What has a multilingual vector in any language. Short texts take little time, and many a question has a short answer.
+SAID = CARRYING | BY_LENGTH
 SHORT = frozenset({Kind.TITLE, Kind.COMMAND})
 WORTHY = CARRYING | BY_LENGTH | SHORT | {Kind.TOOL_CALL}
 # What tools print has a vector where it is an error.
@@ -45,7 +47,7 @@ class Space(StrEnum):
 
 
 # Where at least this share of the parts is in other languages than English, questions in those are asked about English
-# texts, too, so that what carries most has a multilingual vector whatever its language. Below, nothing has one, and the
+# texts, too, so that what was said has a multilingual vector whatever its language. Below, nothing has one, and the
 # model is never loaded: in the histories of four people who write English one part of a thousand was taken for another
 # language.
 LEAST_OTHER_SHARE = 0.005
@@ -61,10 +63,9 @@ def is_mixed(others: int, parts: int) -> bool:
     return 0 < others >= LEAST_OTHER_SHARE * parts
 
 
-def is_multilingual(kind: Kind, length: int, language: Language | None, is_mixed: bool) -> bool:
+def is_multilingual(kind: Kind, language: Language | None, is_mixed: bool) -> bool:
     """Say whether a part that has a vector has one of the multilingual model as well."""
-    is_carrying = kind in CARRYING or (kind in BY_LENGTH and length >= LONG_BYTES)
-    return is_mixed and (is_other(language) or is_carrying)
+    return is_mixed and (is_other(language) or kind in SAID)
 
 
 def pieces(kind: Kind, length: int) -> int:

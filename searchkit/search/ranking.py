@@ -42,6 +42,7 @@ class Meant(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     is_of_call: bool = False
     prompt: float = 0.0
     is_across: bool = False
+    is_in_others: bool = False
     is_multilingual: bool = False
 
 
@@ -153,7 +154,8 @@ def meaning(hit: Hit, meant: Meant, recipe: Recipe = RECIPE) -> float:
     feature = meant.feature if recipe.are_features_counted else 1.0
     of_prompt = recipe.multilingual_of_prompt if meant.is_multilingual else recipe.of_prompt
     if meant.is_across:
-        weight, of_prompt = weight * recipe.across, of_prompt * recipe.across
+        times = recipe.across if meant.is_in_others else recipe.across_to_english
+        weight, of_prompt = weight * times, of_prompt * times
     return cosine * weight * feature + of_prompt * max(meant.prompt, 0.0)
 
 

@@ -7,7 +7,7 @@ import msgspec
 
 from searchkit.backends.base import Backend, Hit, Near, Stored, Vector
 from searchkit.backends.vector_priority import is_other
-from searchkit.query.types import Filter, Match, Query
+from searchkit.query.types import Condition, Filter, Match, Query
 from searchkit.search.ranking import Meant, as_found, fuse
 from searchkit.search.types import QuestionVectors, Ranked
 from searchkit.search.weights import RECIPE, Recipe
@@ -85,7 +85,7 @@ def _home(stored: Stored) -> tuple[str, str | None]:
 
 # Asks the channel of meaning: what is near to a question, and how near what its words found is.
 
-_IN_OTHERS = Filter(name="language", values=tuple(one.value for one in Language if is_other(one)))
+_OTHERS = tuple(one for one in Language if is_other(one))
 # What answers a prompt: the results of tools mean what their calls mean.
 ANSWERING = frozenset({Kind.TEXT, Kind.THINKING})
 
@@ -165,8 +165,11 @@ class _Spaces:
         found: dict[int, Near] = {}
         if self._is_english:
             found = {one.key: one for one in self._backend.vectors.nearest(self._question.chosen, condition, most)}
-            condition = msgspec.structs.replace(condition, filters=(*condition.filters, _IN_OTHERS))
-        for one in self._backend.multilingual.nearest(values, condition, most):
+            asked = [_narrowed(condition, *_OTHERS)]
+        else:
+            # What is in the language of the question is wanted most, but there may be more in others.
+            asked = [condition] if self._language is None else [condition, _narrowed(condition, self._language)]
+        for one in (one for each in asked for one in self._backend.multilingual.nearest(values, each, most)):
             found[one.key] = msgspec.structs.replace(one, cosine=self._scaled(one.cosine))
         return sorted(found.values(), key=lambda one: -one.cosine)
 
@@ -191,13 +194,19 @@ class _Spaces:
             cosine=near.cosine,
             feature=near.feature,
             is_across=self._is_across(near.language),
+            is_in_others=is_other(near.language),
             is_multilingual=self._is_multilingual(near.language),
         )
 
     def _nearest_piece(self, pieces: Sequence[Vector], values: "Values", scale: Callable[[float], float]) -> Meant:
         cosines = [(scale(float(piece.values @ values)), piece) for piece in pieces]
         cosine, piece = max(cosines, key=lambda one: one[0])
-        return Meant(cosine=cosine, feature=piece.feature, is_across=self._is_across(piece.language))
+        return Meant(
+            cosine=cosine,
+            feature=piece.feature,
+            is_across=self._is_across(piece.language),
+            is_in_others=is_other(piece.language),
+        )
 
     def _is_multilingual(self, language: Language | None) -> bool:
         """Say whether the multilingual model compares a part of which it has a vector."""
@@ -206,11 +215,16 @@ class _Spaces:
     def _is_across(self, language: Language | None) -> bool:
         if self._question.multilingual is None or language is None:
             return False
-        return language is not (self._language or Language.ENGLISH)
+        return not self._is_english and language is not self._language
 
     def _scaled(self, cosine: float) -> float:
         """Return a cosine of the multilingual model as one of the default model would be."""
         return self._recipe.multilingual_scale * cosine + self._recipe.multilingual_shift
+
+
+def _narrowed(condition: Condition, *languages: Language) -> Condition:
+    wanted = Filter(name="language", values=tuple(one.value for one in languages))
+    return msgspec.structs.replace(condition, filters=(*condition.filters, wanted))
 
 
 def _filled(

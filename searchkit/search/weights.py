@@ -82,13 +82,15 @@ class Recipe(msgspec.Struct, frozen=True, kw_only=True):
     meaning_of_other_languages: float = 0.1
     # In any other language than English, where the index has vectors of the multilingual model.
     meaning_of_multilingual: float = 0.6
-    # What the meaning of a part in another language than the question counts times.
-    across: float = 0.6
+    # Where a question is not in English, what the meaning of a part in English counts times, and in any other
+    # language: most people have two languages.
+    across_to_english: float = 0.9
+    across: float = 0.5
     # Cosines of the multilingual model as those of the default one would be: times this, and this more.
     multilingual_scale: float = 2.0
     multilingual_shift: float = 0.0
     multilingual_kinds: Mapping[Kind, float] = MULTILINGUAL_KINDS
-    multilingual_of_prompt: float = 0.8
+    multilingual_of_prompt: float = 1.0
     # What the cosine of the default model counts where only that knows a part, and the question is not in English.
     of_default: float = 0.1
     meaning_kinds: Mapping[Kind, float] = MEANING_KINDS

@@ -127,7 +127,7 @@ def _worth(stored: Stored, is_last: bool) -> Worth | None:
 
 def _is_multilingual(stored: Stored, mixed: bool) -> bool:
     part = stored.part
-    return is_multilingual(part.kind, len(part.text.encode()), part.language, mixed)
+    return is_multilingual(part.kind, part.language, mixed)
 
 
 def _is_whole(stored: Stored, kept: Sequence[Vector]) -> bool:

@@ -15,6 +15,7 @@ from searchkit.backends.vector_priority import (
     CARRYING,
     EXCHANGE_KIND,
     LONG_BYTES,
+    SAID,
     WORTHY,
     WORTHY_ERRORS,
     Space,
@@ -48,9 +49,7 @@ IS_WORTHY = f"parts.repeats IS NULL AND (parts.kind IN {_numbers(WORTHY)} OR {_I
 
 
 _IS_OTHER = f"parts.language NOT IN (0, {LANGUAGES.index(Language.ENGLISH)})"
-_IS_CARRYING = (
-    f"(parts.kind IN {_numbers(CARRYING)} OR parts.kind IN {_numbers(BY_LENGTH)} AND parts.length >= {LONG_BYTES})"
-)
+_IS_SAID = f"parts.kind IN {_numbers(SAID)}"
 
 
 def worthy(connection: sqlite3.Connection, space: Space) -> str:
@@ -59,7 +58,7 @@ def worthy(connection: sqlite3.Connection, space: Space) -> str:
         return IS_WORTHY
     asked = f"SELECT count(*), ifnull(sum({_IS_OTHER}), 0) FROM parts WHERE {IS_WORTHY}"
     parts, others = connection.execute(asked).fetchone()
-    return f"{IS_WORTHY} AND ({_IS_OTHER} OR {_IS_CARRYING})" if is_mixed(others, parts) else "0"
+    return f"{IS_WORTHY} AND ({_IS_OTHER} OR {_IS_SAID})" if is_mixed(others, parts) else "0"
 
 
 # A text is the last of its turn if what its agent, or the person, says next in the file is not a text.
