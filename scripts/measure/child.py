@@ -43,7 +43,7 @@ class Outcome:
 
 def searchkit(*arguments: str | Path) -> list[str]:
     """Write the command line of searchkit."""
-    return [sys.executable, "-m", "searchkit.cli.main", *map(str, arguments)]
+    return [sys.executable, "-P", "-m", "searchkit.__main__", *map(str, arguments)]
 
 
 def run(command: Sequence[str], allowed: Sequence[int] = (0,)) -> Outcome:

@@ -88,8 +88,8 @@ def _texts(root: Path, file: Path) -> dict[str, float]:
     """Choose texts of all kinds from the corpus."""
     from tokenizers import Tokenizer
 
-    from searchkit.embed.minilm import weights
     from searchkit.embed.minilm.model import MAX_TOKENS
+    from searchkit.embed.minilm.run import TOKENIZER, packaged
     from searchkit.embed.tokenize import Tokens
     from searchkit.sources.claude import ClaudeSource
     from searchkit.sources.parts import split
@@ -98,7 +98,7 @@ def _texts(root: Path, file: Path) -> dict[str, float]:
     found = {part.text for change in changes for record in change.records for part in split(record)}
     chosen = random.Random(SEED).sample(sorted(found), min(TEXTS, len(found)))
     file.write_text(json.dumps(chosen), encoding="utf-8")
-    tokens = Tokens(Tokenizer.from_file(str(weights.packaged() / weights.TOKENIZER)), MAX_TOKENS)
+    tokens = Tokens(Tokenizer.from_file(str(packaged() / TOKENIZER)), MAX_TOKENS)
     return {"tokens": sum(len(tokens.numbers(text)) for text in chosen)}
 
 
@@ -117,9 +117,9 @@ def _plain(texts: Path, place: Path, cores: int | None = None) -> dict[str, floa
         os.environ["OMP_NUM_THREADS"] = str(cores)
     from sentence_transformers import SentenceTransformer
 
-    from searchkit.embed.minilm import weights
+    from searchkit.embed.minilm.run import packaged
 
-    model = SentenceTransformer(str(weights.packaged()), device="cpu")
+    model = SentenceTransformer(str(packaged()), device="cpu")
     return _timed(lambda texts: model.encode(texts, normalize_embeddings=True), texts, place / "plain.npy")
 
 

@@ -78,6 +78,9 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--index", help="the index to ask; that of a set is made in the user's cache")
     parser.add_argument("--against", metavar="COMMIT", default="", help="of a set: compare with the run of this commit")
     parser.add_argument("--ablation", action="store_true", help="of a set: tell what channels and steps are worth")
+    parser.add_argument(
+        "--shells", action="store_true", help="of a set: say whether all shells and limits give the same first results"
+    )
     parser.add_argument("--run", type=Path, help="write what was found for each question, a line of JSON each")
     parser.add_argument("--mode", choices=[mode.value for mode in Mode], default="hybrid", help="what is asked for")
     parser.add_argument("--name", help="what the questions are kept under (default: the directory that they are in)")

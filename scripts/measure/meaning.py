@@ -57,7 +57,7 @@ def main() -> None:
     from searchkit import Engine
     from searchkit.backends.local.open import open_to_write
     from searchkit.indexing.embed_parts import embed
-    from searchkit.system.malloc import give_back
+    from searchkit.system.process import give_back
 
     # As `searchkit index` does.
     give_back()

@@ -9,8 +9,7 @@ from searchkit import Engine
 from searchkit.backends.local.words.index import TEXT
 from searchkit.backends.local.words.store import TantivyWords
 from searchkit.query.dates import LOCAL
-from searchkit.text.analysis import words
-from searchkit.text.stopwords import STOP_WORDS
+from searchkit.text.analysis import STOP_WORDS, words
 
 # Of each kind of question, so that one odd word decides nothing.
 EACH = 3

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from measure import labelled_set, runs
+from measure import labelled_set, runs, shells
 from searchkit import Engine
 from searchkit.query.types import Mode
 from searchkit.search.evaluate import HITS
@@ -45,6 +45,10 @@ def main(name: str, arguments: argparse.Namespace) -> int:
     index = arguments.index or labelled_set.index(directory)
     lines = (directory / labelled_set.QUESTIONS).read_bytes().splitlines()
     questions = [msgspec.json.decode(line, type=Question) for line in lines if line.strip()]
+    if arguments.shells:
+        for line in shells.compare(Path(index), [(question.id, question.query) for question in questions]):
+            print(line, flush=True)
+        return 0
     mode = Mode(arguments.mode)
     started = time.perf_counter()
     run = answers(index, questions, without(arguments.without), mode)

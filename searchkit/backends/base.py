@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
 
-from searchkit.backends.prices import LIST, Price
-from searchkit.backends.vector_priority import Space
 from searchkit.query.types import Condition, Query
 from searchkit.types import (
     Change,
@@ -37,6 +35,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from searchkit.backends.prices import Price
+
     Values = NDArray[np.float32]
 
 
@@ -52,9 +52,9 @@ Batch = Sequence[Entry]
 
 # What the index remembers: the roots it was made from, the version of the reading that read all of it, and what the
 # vectors that are searched were made with.
-ROOTS, READ_BY, EMBEDDING = "roots", "reading", Space.CHOSEN.value
+ROOTS, READ_BY, EMBEDDING = "roots", "reading", "embedding"
 # And what the multilingual ones were made with.
-MULTILINGUAL = Space.MULTILINGUAL.value
+MULTILINGUAL = "multilingual"
 
 # What a person types, or a caller asks of an agent: it begins a turn.
 TYPED = frozenset({Kind.PROMPT, Kind.COMMAND})
@@ -356,7 +356,7 @@ class Catalog(Protocol):
         """Count what is kept."""
 
     def figures(
-        self, condition: Condition, groupings: Sequence[Grouping], prices: Mapping[str, Price] = LIST, /
+        self, condition: Condition, groupings: Sequence[Grouping], prices: "Mapping[str, Price] | None" = None, /
     ) -> Mapping[Grouping, Mapping[str, Figures]]:
         """Return figures by label, such as a day, for each grouping; what has no label is under the empty one.
 
@@ -366,9 +366,10 @@ class Catalog(Protocol):
         something happened.
         What sessions cost is what the client counted, on the day on which its run ended; of a session of which it
         counted nothing, what its records say, and else the price of its tokens, which is an estimate.
+        Without prices, those of the list hold.
         """
 
-    def costs(self, sessions: Sequence[str], prices: Mapping[str, Price] = LIST, /) -> Mapping[str, Cost]:
+    def costs(self, sessions: Sequence[str], prices: "Mapping[str, Price] | None" = None, /) -> Mapping[str, Cost]:
         """Return what these sessions cost; one of which nothing is known is left out."""
 
     def damage(self) -> str | None:

@@ -18,9 +18,11 @@ import msgspec
 from searchkit import config
 from searchkit.cli.commands import NotHere
 from searchkit.errors import UsageError
-from searchkit.query.suggestions import respelled
+from searchkit.query.filters import respelled
 from searchkit.search.types import Answer
+from searchkit.text.format import count
 from searchkit.text.sanitize import one_line, printed, safe
+from searchkit.text.secrets import MARK, mask, masks
 
 if TYPE_CHECKING:
     from subprocess import Popen
@@ -52,6 +54,11 @@ class Audience:
         return min(shutil.get_terminal_size((DEFAULT_WIDTH, 24)).columns, MOST_WIDTH)
 
     @property
+    def rows(self) -> int | None:
+        """How many lines the screen has; None where nobody sees one."""
+        return shutil.get_terminal_size((DEFAULT_WIDTH, 24)).lines if self.is_watching else None
+
+    @property
     def is_watching(self) -> bool:
         """Whether somebody sees results as they come, rather than a program."""
         return sys.stdout.isatty()
@@ -71,11 +78,11 @@ class Audience:
             return True
         return False
 
-    def print(self, lines: Iterable[str]) -> None:
-        """Print lines of a result."""
+    def print(self, lines: Iterable[str], is_masked: bool = False) -> None:
+        """Print lines of a result, of which secrets may have been masked before."""
         try:
             for line in lines:
-                click.echo(printed(line))
+                click.echo(leaving(line, is_masked))
             sys.stdout.flush()
         except BrokenPipeError:
             # The reader of our output has seen enough. Caught here because click would leave with status 1,
@@ -91,7 +98,36 @@ class Audience:
 
     def say(self, line: str) -> None:
         """Say something beside the result."""
-        click.echo(printed(line), err=True)
+        click.echo(leaving(line), err=True)
+
+
+# What of the lines that left was masked.
+_marks: "ContextVar[set[str] | None]" = ContextVar("marks", default=None)
+
+
+def leaving(line: str, is_masked: bool = False) -> str:
+    """Let a line leave for a terminal, a file or a pipe, with its secrets masked; JSON was masked before."""
+    plain = click.unstyle(line)
+    if not is_masked and (masked := mask(plain)) != plain:
+        # A secret that is coloured in part is still one.
+        line = plain = masked
+    if (marks := _marks.get()) is not None and MARK in plain:
+        marks.update(plain[start:end] for start, end in masks(plain))
+    return printed(line)
+
+
+@contextmanager
+def telling_of_masks() -> Iterator[None]:
+    """Say at the end of a command, once, that secrets were masked in what it printed."""
+    marks: set[str] = set()
+    before = _marks.set(marks)
+    try:
+        yield
+    finally:
+        _marks.reset(before)
+        if marks:
+            masked = count(len(marks), "secret is", "secrets are")
+            say(f"{masked} masked; search, show and sessions show them with --reveal.")
 
 
 _present: ContextVar[Audience] = ContextVar("audience")
@@ -158,7 +194,7 @@ def _feed(pager: "Popen[bytes]", lines: Iterator[str], is_coloured: bool) -> Non
         assert pager.stdin is not None
         with suppress(BrokenPipeError), pager.stdin as file:
             for line in lines:
-                shown = printed(line if is_coloured else click.unstyle(line))
+                shown = leaving(line if is_coloured else click.unstyle(line))
                 file.write(f"{shown}\n".encode(sys.stdout.encoding or "utf-8", "replace"))
         pager.wait()
     finally:
@@ -173,9 +209,14 @@ def print_lines(lines: Iterable[str]) -> None:
     audience().print(lines)
 
 
+def page_lines(lines: Iterable[str]) -> None:
+    """Print lines of a result, in a pager where somebody would have to scroll back."""
+    audience().page(lines)
+
+
 def print_json(value: msgspec.Struct) -> None:
     """Print a result for programs."""
-    print_lines([json_text(value)])
+    audience().print([json_text(value)], is_masked=True)
 
 
 def json_text(value: msgspec.Struct) -> str:
@@ -190,7 +231,7 @@ def print_json_lines(values: Iterable[msgspec.Struct]) -> None:
     """Print many results for programs, each on a line."""
     from searchkit.render.wire.base import encode
 
-    print_lines(encode(value) for value in values)
+    audience().print((encode(value) for value in values), is_masked=True)
 
 
 def say(*lines: str) -> None:
@@ -226,13 +267,14 @@ def warn_of(found: Answer) -> None:
 # A result in a file that only its owner can read: transcripts hold secrets.
 
 
-def save(path: Path, lines: Iterable[str]) -> None:
-    """Write lines to a file, whole or not at all, without colours."""
+def save(path: Path, lines: Iterable[str], is_masked: bool = False) -> None:
+    """Write lines to a file, whole or not at all, without colours, of which secrets may have been masked before."""
     beside = path.with_name(f".{path.name}.{os.getpid()}.new")
     try:
         try:
             with os.fdopen(os.open(beside, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as file:
-                file.writelines(f"{safe(click.unstyle(line))}\n".encode("utf-8", "replace") for line in lines)
+                written = (leaving(click.unstyle(line), is_masked) for line in lines)
+                file.writelines(f"{line}\n".encode("utf-8", "replace") for line in written)
             beside.replace(path)
         finally:
             beside.unlink(missing_ok=True)

@@ -12,28 +12,29 @@ import click
 
 from searchkit import __version__
 from searchkit.cli.commands import INTERRUPTED, WENT_WRONG, NotHere
-from searchkit.cli.console import audience, complain, print_json, print_lines, say
+from searchkit.cli.console import audience, complain, print_json, print_lines, say, telling_of_masks
 from searchkit.errors import SearchkitError, UsageError
 from searchkit.text.sanitize import safe
+from searchkit.text.secrets import mask
 
 # The module of cli.commands that holds each command.
 COMMANDS = {
-    "completion": "completion",
+    "completion": "install",
     "context": "context",
     "demo": "demo",
-    "doctor": "doctor",
+    "doctor": "prune",
     "eval": "eval",
     "index": "index",
     "install": "install",
     "keep": "install",
     "mcp": "mcp",
     "prune": "prune",
-    "resume": "resume",
+    "resume": "sessions",
     "search": "search",
     "serve": "serve",
     "sessions": "sessions",
     "show": "show",
-    "stats": "stats",
+    "stats": "sessions",
     "status": "serve",
     "tree": "show",
     "uninstall": "install",
@@ -59,11 +60,16 @@ class Harmless(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the lines of a record."""
-        return safe(super().format(record))
+        return mask(safe(super().format(record)))
 
 
 def run(arguments: list[str]) -> int:
     """Run a command, print for its audience what goes wrong, and return the status."""
+    with telling_of_masks():
+        return _run(arguments)
+
+
+def _run(arguments: list[str]) -> int:
     wants_json = "--json" in arguments
     try:
         color = False if audience().environment.get("NO_COLOR") else None

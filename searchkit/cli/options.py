@@ -10,18 +10,22 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from searchkit.cli.console import warn
+from searchkit.cli.console import audience, warn
+from searchkit.errors import UsageError
 from searchkit.query.filters import BY_NAME, FILTERS, Completion
 from searchkit.query.parse import understand
 from searchkit.query.types import Condition, Filter, Query
 from searchkit.sources.apps import APPS
 from searchkit.text.sanitize import is_id, one_line, words
+from searchkit.text.secrets import revealed
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
 
 Command = Callable[..., Any]
+# Variables that agents set for the commands they run, whose output becomes part of a transcript.
+OF_AGENTS = ("CLAUDECODE", "CLAUDE_CODE_SESSION_ID", "CODEX_SANDBOX")
 
 
 def common(command: Command) -> Command:
@@ -30,6 +34,21 @@ def common(command: Command) -> Command:
     command = click.option("--no-resident", is_flag=True, expose_value=False, help="Do it in this process.")(command)
     command = click.option("--json", "as_json", is_flag=True, help="Print one JSON value.")(command)
     return click.option("--index", metavar="DIR", help="Where the index is.")(command)
+
+
+def reveal_option(command: Command) -> Command:
+    """Add what shows secrets to who may see them."""
+    return click.option(
+        "--reveal", is_flag=True, expose_value=False, callback=_reveal, help="Show secrets instead of masking them."
+    )(command)
+
+
+def _reveal(context: click.Context, parameter: click.Parameter, is_wanted: bool) -> None:
+    if not is_wanted or context.resilient_parsing:
+        return
+    if any(audience().environment.get(name) for name in OF_AGENTS):
+        raise UsageError("agents are shown no secrets, nor is what they run", "use --reveal in a terminal of your own")
+    context.with_resource(revealed())
 
 
 _SIGNS = " or ".join(f"{app.signs[0]}/" for app in APPS.values())
@@ -95,20 +114,23 @@ def words_argument(is_required: bool) -> Callable[[Command], Command]:
 
 
 class Question(click.Command):
-    """A command that takes words, of which one with a hyphen before it is no option: `-slow`, `-n`, `-1`."""
+    """A command that takes words, of which one with a hyphen before it is no option: `-slow`, `-v`, `-1`.
+
+    A short option is one where a number follows, as in `-n 5` or `-n5`.
+    """
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Keep click from reading what begins with a single hyphen as options, unless it is `-h`."""
         options = [one for one in self.params if isinstance(one, click.Option)]
         valued = {name for option in options if not option.is_flag for name in option.opts}
-        before = ["", *args]
-        return super().parse_args(
-            ctx,
-            [
-                _WORD + one if _HYPHENED.match(one) and previous not in valued else one
-                for one, previous in zip(args, before, strict=False)
-            ],
-        )
+        given, is_value = [], False
+        for one, following in zip(args, [*args[1:], ""], strict=False):
+            is_short = one in valued and _HYPHENED.match(one) is not None
+            is_joined = one[:2] in valued and one[2:].isdecimal()
+            is_option = is_value or is_joined or (one in valued and (following.isdecimal() or not is_short))
+            given.append(one if is_option or not _HYPHENED.match(one) else _WORD + one)
+            is_value = is_option and not is_value and not is_joined and one in valued
+        return super().parse_args(ctx, given)
 
 
 def _restored(context: click.Context, parameter: click.Parameter, value: tuple[str, ...]) -> tuple[str, ...]:

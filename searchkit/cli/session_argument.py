@@ -8,8 +8,6 @@ from threading import get_ident
 
 import msgspec
 
-from searchkit.conversation import lookup
-from searchkit.conversation.lookup import MOST_MEANT
 from searchkit.engine import Engine
 from searchkit.errors import NotFound, NotPrivate, UsageError
 from searchkit.query.types import Condition, Filter
@@ -89,15 +87,18 @@ def meant(engine: Engine, asked: str) -> Session:
 
 def must_say(asked: str) -> None:
     """Refuse an id that says nothing: everything begins with it."""
+    from searchkit.conversation import lookup
+
     lookup.must_say(asked, "searchkit search shows ids, and searchkit sessions lists sessions")
 
 
 def listed(found: Sequence[Session]) -> str:
     """List the sessions that could be meant, below each other."""
-    told = [
-        f"{one_line(one.id)}  {day(one.ended)}  {one_line(one.title or '')[:60]}" for one in found[: lookup.MOST_MEANT]
-    ]
-    more = ["and more"] if len(found) > lookup.MOST_MEANT else []
+    # A search only remembers its results.
+    from searchkit.conversation.lookup import MOST_MEANT
+
+    told = [f"{one_line(one.id)}  {day(one.ended)}  {one_line(one.title or '')[:60]}" for one in found[:MOST_MEANT]]
+    more = ["and more"] if len(found) > MOST_MEANT else []
     return "\n  ".join(told + more)
 
 
@@ -121,4 +122,6 @@ def titled(engine: Engine, asked: str) -> Session:
 
 
 def _found(engine: Engine, name: str, asked: str) -> list[Session]:
+    from searchkit.conversation.lookup import MOST_MEANT
+
     return engine.sessions(Condition(filters=(Filter(name=name, values=(asked,)),)), MOST_MEANT + 1)

@@ -10,15 +10,14 @@ from pathlib import Path
 from typing import Any
 
 from searchkit import __version__
-from searchkit.client import address as place
 from searchkit.client import connect
-from searchkit.client import lock as owner
 from searchkit.errors import SearchkitError
+from searchkit.system import locks as owner
 from searchkit.system.files import write_private
 
 # A cold disk and a busy machine: what it imports takes a third of a second otherwise.
 STARTING_SECONDS = 30.0
-# After this it is ended by force; it finishes its answers within `serving.GRACE_SECONDS`.
+# After this it is ended by force; it finishes its answers within `server.GRACE_SECONDS`.
 ENDING_SECONDS = 6.0
 RETRY_SECONDS = 0.05
 
@@ -35,7 +34,7 @@ def health(index: Path) -> Fields | None:
 
 def is_running(index: Path) -> bool:
     """Say whether a process has an index, though it may be silent for the moment; to be asked keeps it from leaving."""
-    return health(index) is not None or owner.is_held(place.lock_path(index))
+    return health(index) is not None or owner.is_held(connect.lock_path(index))
 
 
 def start(index: Path, roots: Sequence[str]) -> Fields:
@@ -43,7 +42,7 @@ def start(index: Path, roots: Sequence[str]) -> Fields:
 
     Raises NotPrivate where somebody else could answer in its place, or read what it writes.
     """
-    place.check(index)
+    connect.check(index)
     running = health(index)
     if running is not None and not _is_wanted(running, roots):
         stop(index)
@@ -53,7 +52,7 @@ def start(index: Path, roots: Sequence[str]) -> Fields:
         connect.start(str(index), [part for root in roots for part in ("--root", os.path.abspath(root))])
     while (running := health(index)) is None:
         if time.monotonic() > ends_at:
-            hint = f"{place.log_path(index)} says why"
+            hint = f"{connect.log_path(index)} says why"
             raise SearchkitError(f"the process for {index} did not start within {STARTING_SECONDS:.0f} s", hint)
         time.sleep(RETRY_SECONDS)
     return running
@@ -66,20 +65,20 @@ def listen(index: Path, port: int) -> str:
 
 def address(index: Path) -> str | None:
     """Return the address of a loopback port that is open already, or None."""
-    door = place.door(index)
-    return place.address(door["port"], door["page_token"]) if door else None
+    door = connect.door(index)
+    return connect.address(door["port"], door["page_token"]) if door else None
 
 
 def first_page(index: Path, address: str) -> Path:
     """Write a page that leads to an address: everybody sees what a browser is started with, and this has the token."""
-    page = index / place.FIRST_PAGE
+    page = index / connect.FIRST_PAGE
     write_private(page, f'<meta http-equiv="refresh" content="0; url={address}">'.encode())
     return page
 
 
 def socket(index: Path) -> str | None:
     """Return the path of the socket that requests are sent to; None where there are no sockets."""
-    return str(place.socket_path(index)) if place.HAS_SOCKETS else None
+    return str(connect.socket_path(index)) if connect.HAS_SOCKETS else None
 
 
 def stop(index: Path) -> int | None:
@@ -87,7 +86,7 @@ def stop(index: Path) -> int | None:
 
     A client may start another meanwhile, which stays.
     """
-    lock = place.lock_path(index)
+    lock = connect.lock_path(index)
     try:
         process = int(_asked(index, "POST", "/v1/stop")["pid"])
     except connect.NobodyThere:
@@ -125,7 +124,7 @@ def _asked(index: Path, method: str, path: str, body: bytes = b"") -> Fields:
 
 def _holder(index: Path) -> int:
     """Return the process that has the lock, which it wrote its id into."""
-    process = owner.holder(place.lock_path(index))
+    process = owner.holder(connect.lock_path(index))
     if process is None:
         hint = "end it by hand; its log is beside the index"
         raise SearchkitError(f"the process for {index} does not answer, and is not known", hint)

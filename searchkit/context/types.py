@@ -10,8 +10,6 @@ from searchkit.conversation.types import Folded, Said
 from searchkit.search.types import Answer, Shown
 from searchkit.types import Heading
 
-# What a pack may take unless somebody says otherwise: over the sample five sessions have room in it.
-DEFAULT_TOKENS = 2_000
 # By the id of a part, where in its text the words are that were asked for.
 Marks = Mapping[str, Sequence[tuple[int, int]]]
 
@@ -63,9 +61,13 @@ class Excerpt(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Pack(msgspec.Struct, frozen=True, kw_only=True):
-    """What another agent should know, the most useful first, and how many tokens it takes."""
+    """What another agent should know, the most useful first, and how many tokens it takes.
+
+    Where it is not sure to be about what was asked, it holds the nearest there is.
+    """
 
     answer: Answer
     max_tokens: int
     tokens: int = 0
+    is_sure: bool = True
     excerpts: Sequence[Excerpt] = ()

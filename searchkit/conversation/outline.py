@@ -17,6 +17,7 @@ from searchkit.conversation.turns import steps_of, turns
 from searchkit.conversation.types import Agent, Outline, Reason, Strand, Turn, Work
 from searchkit.query.types import Condition, Filter
 from searchkit.sources.tools import file_action
+from searchkit.text.secrets import mask
 from searchkit.types import COST_STATE, TURN_DURATION, Fact, Figures, Grouping, Kind, Touch
 
 
@@ -84,10 +85,26 @@ def outline(
         agents=[*works.get("", ()), *(_work(catalog, one, {}) for one in agents if one.name not in told_inside)],
         figures=next(iter(figures[Grouping.TOTAL].values()), Figures()),
         models=sorted(filter(None, figures[Grouping.MODEL])),
-        files=_files(steps_of(nodes)) if survey is None else _files(catalog.touching(session)),
+        files=files(steps_of(nodes)) if survey is None else files(catalog.touching(session)),
         facts=_latest(facts),
         turns_ms=sum(durations.values()) or None,
     )
+
+
+def files(steps: Iterable[Step]) -> list[Touch]:
+    """Return the files that calls touched, those that were changed first, each with the strongest thing done to it."""
+    actions: dict[str, str] = {}
+    for step in steps:
+        if step.path:
+            action = file_action(step.tool) or "read"
+            actions[step.path] = action if action != "read" else actions.get(step.path, action)
+    touched = [Touch(path=mask(path), action=action) for path, action in actions.items()]
+    return sorted(touched, key=lambda touch: (touch.action == "read", touch.path))
+
+
+def turns_ms(catalog: Catalog, session: str) -> int | None:
+    """Return how long the turns of a session took, of those that say so."""
+    return sum(_durations(catalog.facts(session, (TURN_DURATION,))).values()) or None
 
 
 def _surveyed(catalog: Catalog, session: str) -> Survey | None:
@@ -284,17 +301,6 @@ def _ending(found: Graph, first: int) -> Reason | None:
     if found.nodes[first].parent in found.nodes:
         return Reason.CYCLE
     return Reason.MISSING if found.nodes[first].missing else None
-
-
-def _files(steps: Iterable[Step]) -> list[Touch]:
-    """Return the files that calls touched, those that were changed first, each with the strongest thing done to it."""
-    actions: dict[str, str] = {}
-    for step in steps:
-        if step.path:
-            action = file_action(step.tool) or "read"
-            actions[step.path] = action if action != "read" else actions.get(step.path, action)
-    touched = [Touch(path=path, action=action) for path, action in actions.items()]
-    return sorted(touched, key=lambda touch: (touch.action == "read", touch.path))
 
 
 def _latest(facts: Sequence[Fact]) -> dict[str, str]:

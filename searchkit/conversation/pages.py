@@ -29,9 +29,9 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True):
 
     `keys` are its records in the order of reading; a turn begins with one of these, by its number in `turns`, and
     with a row, in `begins`. `homes` tells the rows of the records that something leads to; one that says nothing
-    belongs to the row before it. `prompts` are the rows of what was typed, and `walked` those of hits. `apart` are
-    the parts that have rows of their own, and `started` agents by the calls that started them. The thread has no
-    records.
+    belongs to the row before it. `prompts` are the rows of what was typed, `typed` the keys of those parts, and
+    `walked` the rows of hits. `apart` are the parts that have rows of their own, and `started` agents by the calls
+    that started them. The thread has no records.
     """
 
     record: str
@@ -43,6 +43,7 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True):
     begins: "array[int]"
     total: int
     prompts: "array[int]"
+    typed: "array[int]"
     walked: "array[int]"
     homes: Mapping[str, int]
     hits: Collection[int]
@@ -69,7 +70,7 @@ def leaf(catalog: Catalog, uuid: str, hits: Collection[int] = (), apart: Collect
     agents = started(catalog, thread.nodes, found.has_inline)
     alone = {*hits, *apart}
     leading = {uuid, thread.left_at, *(branch.at for branch in thread.branches)}
-    keys, starts, begins, prompts, walked = (array("q") for _ in range(5))
+    keys, starts, begins, prompts, typed, walked = (array("q") for _ in range(6))
     homes: dict[str, int] = {}
     total = 1 if thread.ending else 0
     for turn in turns(found.nodes):
@@ -78,7 +79,11 @@ def leaf(catalog: Catalog, uuid: str, hits: Collection[int] = (), apart: Collect
         keys.extend(node.key for node in turn)
         rows, own = _lay(turn, alone, agents, total)
         homes |= {node.uuid: own[node.uuid] for node in turn if node.uuid in leading}
-        prompts.extend(own[node.uuid] for node in turn if any(step.is_typed for step in node.steps))
+        for node in turn:
+            key = next((step.key for step in node.steps if step.is_typed), None)
+            if key is not None:
+                prompts.append(own[node.uuid])
+                typed.append(key)
         walked.extend(row for row, one in enumerate(rows, total) if isinstance(one, Step) and one.key in hits)
         total += len(rows)
     return Reading(
@@ -91,6 +96,7 @@ def leaf(catalog: Catalog, uuid: str, hits: Collection[int] = (), apart: Collect
         begins=begins,
         total=total,
         prompts=prompts,
+        typed=typed,
         walked=walked,
         homes=homes,
         hits=hits,

@@ -1,10 +1,16 @@
 """What is shown of a conversation: turns around a hit, the steps between folded, the hit and the outcome in full."""
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from itertools import dropwhile, islice, takewhile
 
 from searchkit.backends.base import Catalog, Node, Step, Stored
 from searchkit.conversation.types import Break, Entry, Folded, Reason, Said
+from searchkit.sources import tools
+from searchkit.text.format import count, last_part
+from searchkit.text.sanitize import one_line
+from searchkit.text.secrets import mask
 from searchkit.types import Kind
 
 # What the conversation does not consist of: it is shown only where it was asked for.
@@ -99,3 +105,51 @@ def _chosen(steps: Sequence[Step], hits: Collection[int]) -> set[int]:
         elif step.call in calls:
             chosen.add(step.key)
     return chosen if last is None else chosen | {last}
+
+
+# Many steps on one line: what was read, changed and run, and which files it was about.
+
+
+_KINDS = {Kind.TEXT: "remark", Kind.THINKING: "thought", Kind.SUMMARY: "summary", Kind.PLAN: "plan"}
+# What belongs to a call or to a command that was typed: it is named only where there is nothing else.
+_REST = {Kind.TOOL_RESULT: "result", Kind.COMMAND: "text"}
+_PLURALS = {"search": "searches", "web search": "web searches", "summary": "summaries"}
+# Files that are named; those that were changed come first.
+MOST_FILES = 3
+
+
+def describe(steps: Sequence[Step]) -> str:
+    """Write steps as counts, the files they were about, and how many failed."""
+    parts = [count(several, name, _PLURALS.get(name)) for name, several in _named(steps).items()]
+    failed = sum(step.is_error for step in steps if step.kind is Kind.TOOL_RESULT)
+    files = list(_files(steps))
+    about = f": {', '.join(map(mask, files[:MOST_FILES]))}" if files else ""
+    more = f" and {len(files) - MOST_FILES:,} more" if len(files) > MOST_FILES else ""
+    return ", ".join(parts) + about + more + (f" ({failed:,} failed)" if failed else "")
+
+
+def count_steps(steps: Sequence[Step]) -> int:
+    """Count steps as they are named: a call and its result are one."""
+    return _named(steps).total()
+
+
+def _named(steps: Sequence[Step]) -> Counter[str]:
+    named = Counter(name for step in steps if (name := _name(step)))
+    return named or Counter(_REST[step.kind] for step in steps if step.kind in _REST)
+
+
+def _name(step: Step) -> str | None:
+    return _called(mask(step.tool or "")) if step.kind is Kind.TOOL_CALL else _KINDS.get(step.kind)
+
+
+# A search folds hundreds of steps of a few tools.
+@lru_cache(1024)
+def _called(tool: str) -> str:
+    return tools.noun(one_line(tool))
+
+
+def _files(steps: Sequence[Step]) -> Iterator[str]:
+    """Yield the names of files, each once: what was changed, then what was read."""
+    touched = [step for step in steps if step.path]
+    paths = [step.path for step in touched if tools.changes_files(step.tool)] + [step.path for step in touched]
+    yield from dict.fromkeys(one_line(last_part(path)) for path in paths if path)

@@ -70,7 +70,7 @@ class Models:
         if not reranker:
             return None, ""
         if self._reranker is None or self._reranker[0] != reranker:
-            from searchkit.embed.cross_encoder import CrossEncoder
+            from searchkit.embed.sentence_transformer import CrossEncoder
 
             try:
                 self._reranker = reranker, CrossEncoder(reranker).judge

@@ -25,7 +25,7 @@ from searchkit.errors import SourceError
 from searchkit.sources.base import Source
 from searchkit.sources.parts import split
 from searchkit.sources.registry import open_sources
-from searchkit.system.malloc import give_back
+from searchkit.system.process import give_back
 from searchkit.types import Change
 
 log = logging.getLogger(__name__)
@@ -34,6 +34,8 @@ log = logging.getLogger(__name__)
 # by what it holds, not by what was read for it: the same bytes hold between a third and all of their texts.
 BATCH_BYTES = 4 << 20
 BATCH_CHANGES = 2_000
+# The first batch is smaller and each next one at most twice as large, so that a first run can be searched early.
+FIRST_BATCH_BYTES = 256 << 10
 # What a record takes beside its texts, on its way from one process to the other.
 RECORD_BYTES = 500
 # Batches that may wait, each of some megabytes, while another is written.
@@ -64,14 +66,14 @@ class Answer(msgspec.Struct, frozen=True, array_like=True):
 def batches(changes: Iterable[Change]) -> Iterator[list[Entry]]:
     """Group changes, across files, into what one transaction should hold."""
     batch: list[Entry] = []
-    size = 0
+    size, most = 0, FIRST_BATCH_BYTES
     for change in changes:
         parts = [split(record) for record in change.records]
         batch.append(Entry(change=change, parts=parts))
         size += sum(RECORD_BYTES + sum(len(part.text) for part in told) for told in parts)
-        if size >= BATCH_BYTES or len(batch) >= BATCH_CHANGES:
+        if size >= most or len(batch) >= BATCH_CHANGES:
             yield batch
-            batch, size = [], 0
+            batch, size, most = [], 0, min(2 * most, BATCH_BYTES)
     if batch:
         yield batch
 
@@ -88,7 +90,7 @@ def batches_from_elsewhere(
         yield from batches(source.changes(seen))
         return
     with process:
-        requests, answers = cast(BinaryIO, process.stdin), cast(BinaryIO, process.stdout)
+        requests, answers = cast("BinaryIO", process.stdin), cast("BinaryIO", process.stdout)
         try:
             requests.write(msgspec.msgpack.encode(request))
             requests.close()

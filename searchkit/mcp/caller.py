@@ -18,6 +18,7 @@ from searchkit.errors import SourceSilent
 from searchkit.query.types import Condition, Filter, Query, narrowed
 from searchkit.sources import registry
 from searchkit.system.deadlines import Patience
+from searchkit.text.secrets import mask
 from searchkit.types import Session
 
 # Claude Code writes the call down before it makes it; a model may have thought about it for a minute before.
@@ -84,7 +85,7 @@ def left_out(
         return []
     moment = time.time() if now is None else now
     within = Condition(filters=(Filter(name="project", values=(caller.cwd,)),))
-    sessions = [one for one in engine.sessions(within, MOST_OPEN) if _is_same(one.project, caller.cwd)]
+    sessions = [one for one in engine.sessions(within, MOST_OPEN) if _is_same(one.project, mask(caller.cwd))]
     ages = [(one, moment - _last_written(engine, one)) for one in sessions]
     return [
         LeftOut(

@@ -12,7 +12,7 @@ from searchkit.conversation.types import Said
 from searchkit.engine import Engine
 from searchkit.errors import SourceError
 from searchkit.mcp.caller import LeftOut
-from searchkit.query import suggestions
+from searchkit.query import filters
 from searchkit.query.types import Query
 from searchkit.render import search
 from searchkit.render.search import no_sessions
@@ -184,7 +184,7 @@ def hints(engine: Engine, found: Answer, query: Query) -> list[str]:
 def remarks(found: Answer) -> list[str]:
     """Say what a page of results does not say by itself."""
     said = [
-        *suggestions.respelled(found.respelled),
+        *filters.respelled(found.respelled),
         *search.missing(found),
         *found.query.notes,
         *search.unfinished(found),
@@ -194,7 +194,7 @@ def remarks(found: Answer) -> list[str]:
 
 def respelled(found: Answer) -> list[str]:
     """Say which words were looked for instead of those that were asked for."""
-    return _lines(list(suggestions.respelled(found.respelled)))
+    return _lines(list(filters.respelled(found.respelled)))
 
 
 def unknown(engine: Engine, query: Query) -> list[str]:
@@ -202,7 +202,7 @@ def unknown(engine: Engine, query: Query) -> list[str]:
     return _lines(
         [
             f"Nothing has {one.name}:{one.value}" + (f"; there are {', '.join(one.nearest)}" if one.nearest else "")
-            for one in suggestions.unknown(query.condition, engine.values)
+            for one in filters.unknown(query.condition, engine.values)
         ]
     )
 

@@ -26,9 +26,13 @@ from searchkit.mcp.tools.base import Answer, Tool, text
 from searchkit.render import markdown, outline
 from searchkit.render.wording import Asked
 from searchkit.sources.apps import APPS
+from searchkit.text import secrets
 from searchkit.text.format import day, last_part
 from searchkit.text.sanitize import one_line, safe, spoken, url
 from searchkit.types import Session
+
+# The registry of tools, what a client is told of all of them, and how one is called.
+
 
 INSTRUCTIONS = """\
 Searches the transcripts of earlier Claude Code sessions on this machine, also deleted ones: prompts, answers, \
@@ -51,12 +55,14 @@ def call(engine: Engine, name: str, given: Mapping[str, Any], caller: Caller) ->
     return tool.run(engine, arguments, caller)
 
 
-# The registry of tools, and how one is called.
+# Sessions as documents: what a client lists as resources, and one of them as Markdown.
 
 
 SCHEME = "searchkit://session/"
 TEMPLATE = f"{SCHEME}{{id}}"
 MARKDOWN = "text/markdown"
+# What an agent is told that meets masks: it cannot have them taken off.
+MASKED = "Secrets are masked here; ask the user where one is needed."
 # Clients list resources for people to choose from.
 MOST_LISTED = 20
 # What of a session fits into a conversation; the longest have millions.
@@ -79,7 +85,9 @@ def read(engine: Engine, uri: str) -> str:
     id = unquote(uri.removeprefix(SCHEME))
     if not uri.startswith(SCHEME) or not id:
         raise UsageError(f"{line(uri, 200)} is no session", f"read {TEMPLATE}")
-    return "\n".join(_fitting(markdown.lines(outline.document(engine.outline(id), Asked()), is_full=False)))
+    lines = _fitting(markdown.lines(outline.document(engine.outline(id), Asked()), is_full=False))
+    written = secrets.mask("\n".join(lines))
+    return f"{written}\n\n*{MASKED}*" if secrets.MARK in written else written
 
 
 def _fitting(lines: Iterator[str]) -> Iterator[str]:
@@ -95,9 +103,6 @@ def _fitting(lines: Iterator[str]) -> Iterator[str]:
             ticks = one[: len(one) - len(one.lstrip("`"))]
             fence = "" if one == fence else fence or ticks
         yield one
-
-
-# Sessions as documents: what a client lists as resources, and one of them as Markdown.
 
 
 T = TypeVar("T")
@@ -133,9 +138,13 @@ def server(ask: Ask) -> Server[Any]:
             answer = await ask(lambda engine: call(engine, params.name, given, caller))
         except SearchkitError as error:
             return _refusal(error)
+        said = secrets.mask(text(answer))
+        if secrets.MARK in said:
+            answer = replace(answer, hints=[*answer.hints, MASKED])
+            said = secrets.mask(text(answer))
+        fields = secrets.mask_values(msgspec.to_builtins(answer), msgspec.json.encode(answer).decode())
         return types.CallToolResult(
-            content=[types.TextContent(type="text", text=safe(text(answer)))],
-            structured_content=spoken(msgspec.to_builtins(answer)),
+            content=[types.TextContent(type="text", text=safe(said))], structured_content=spoken(fields)
         )
 
     async def list_resources(context: Any, params: Any) -> types.ListResourcesResult:
@@ -145,7 +154,7 @@ def server(ask: Ask) -> Server[Any]:
                 types.Resource(
                     uri=SCHEME + url(one.id),
                     name=one_line(one.id),
-                    title=named(one),
+                    title=secrets.mask(named(one)),
                     mime_type=MARKDOWN,
                 )
                 for one in sessions
@@ -167,7 +176,7 @@ def server(ask: Ask) -> Server[Any]:
         try:
             written = await ask(lambda engine: read(engine, uri))
         except UsageError as error:
-            raise MCPError(types.INVALID_PARAMS, safe(error.message)) from error
+            raise MCPError(types.INVALID_PARAMS, safe(secrets.mask(error.message))) from error
         contents = types.TextResourceContents(uri=uri, mime_type=MARKDOWN, text=written)
         return types.ReadResourceResult(contents=[contents])
 
@@ -211,4 +220,4 @@ def _caller(meta: Mapping[str, Any] | None) -> Caller:
 def _refusal(error: SearchkitError) -> types.CallToolResult:
     """Tell a model what it can do better: that is a result of the tool, and no fault of the protocol."""
     said = f"{error.kind}: {error.message}" + (f"\n{error.hint}" if error.hint else "")
-    return types.CallToolResult(content=[types.TextContent(type="text", text=safe(said))], is_error=True)
+    return types.CallToolResult(content=[types.TextContent(type="text", text=safe(secrets.mask(said)))], is_error=True)

@@ -6,9 +6,10 @@ nothing else; a backend has code of its own only for what it keeps in a way of i
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from enum import StrEnum
+from itertools import islice
 from types import MappingProxyType
 
 import msgspec
@@ -16,6 +17,7 @@ import msgspec
 from searchkit.errors import UsageError
 from searchkit.query import dates
 from searchkit.query.types import Condition, Filter, Period, Span
+from searchkit.text.sanitize import one_line
 from searchkit.types import Kind, Language, Role
 
 
@@ -364,3 +366,112 @@ def compares(comparison: str, number: str) -> bool:
         case "<=":
             return held <= bound
     return held == bound
+
+
+# What it means for a filter to hold: the one place that both backends ask.
+
+
+_TEXT = Value.TEXT
+
+
+def holds(name: str, held: str, wanted: str) -> bool:
+    """Whether a value of the filter `name` is wanted, in any case of its letters; `Value` says how they compare."""
+    held, wanted = held.casefold(), wanted.casefold()
+    value = BY_NAME[name].value
+    # First, because paths and titles are those of which there are many.
+    if value is _TEXT:
+        return wanted in held
+    if value is Value.NAME:
+        return wanted == held or wanted in held.split("__")
+    if value is Value.ID:
+        return held.startswith(wanted)
+    return compares(wanted, held) if value is Value.NUMBER else wanted == held
+
+
+def within(span: Span, time: int | None) -> bool:
+    """Say whether a time lies in a span; what has no time lies in none."""
+    if time is None:
+        return False
+    return (span.start is None or span.start <= time) and (span.end is None or time < span.end)
+
+
+def overlaps(span: Span, started: int | None, ended: int | None) -> bool:
+    """Say whether something that lasted has any moment in a span; what has no time has none."""
+    if started is None or ended is None:
+        return False
+    return (span.start is None or span.start <= ended) and (span.end is None or started < span.end)
+
+
+def is_met(filter: Filter, held: Iterable[str]) -> bool:
+    """Say whether a filter holds for a thing that has these values of it."""
+    return filter.is_excluded != any(holds(filter.name, value, wanted) for value in held for wanted in filter.values)
+
+
+def is_then(condition: Condition, time: int | None) -> bool:
+    """Say whether all periods of a condition hold for a moment."""
+    return all(period.is_excluded != any(within(span, time) for span in period.spans) for period in condition.periods)
+
+
+def is_time_met(period: Period, started: int | None, ended: int | None) -> bool:
+    """Say whether a period holds for something that lasted."""
+    return period.is_excluded != any(overlaps(span, started, ended) for span in period.spans)
+
+
+# What to suggest for a word or the value of a filter that nothing in the index has.
+
+
+# How many values are named, and how alike they must be: difflib's own measure and its usual bound.
+MOST_NEAREST = 5
+# Values that nothing has and that are told; of a text that was pasted, nobody reads more.
+MOST_UNKNOWN = 20
+LIKENESS = 0.6
+# Of a word that was pasted.
+MAX_CHARACTERS = 200
+
+
+class Unknown(msgspec.Struct, frozen=True, kw_only=True):
+    """A value that nothing has, and those nearest to it; where none is near, the most frequent."""
+
+    name: str
+    value: str
+    nearest: Sequence[str]
+    are_near: bool
+
+
+def unknown(condition: Condition, values: Callable[[str], Sequence[str]]) -> Iterator[Unknown]:
+    """Yield what a condition wants and nothing has, the first of many; `values` tells which there are of a filter."""
+    return islice(_unknown(condition, values), MOST_UNKNOWN)
+
+
+def respelled(words: Mapping[str, str]) -> Iterator[str]:
+    """Name the words that nothing holds, and what was looked for instead."""
+    for word, instead in words.items():
+        yield f"Nothing holds {one_line(word)[:MAX_CHARACTERS]!r}; showing {one_line(instead)!r}."
+
+
+def _unknown(condition: Condition, values: Callable[[str], Sequence[str]]) -> Iterator[Unknown]:
+    for filter in dict.fromkeys(condition.filters):
+        if filter.is_excluded:
+            continue
+        there = values(filter.name)
+        for wanted in filter.values:
+            if not any(holds(filter.name, value, wanted) for value in there):
+                spec = BY_NAME[filter.name]
+                # No number is spelt like a comparison.
+                near = [] if spec.value is Value.NUMBER else _near(wanted, there)
+                frequent = [] if spec.many else there[:MOST_NEAREST]
+                yield Unknown(name=filter.name, value=wanted, nearest=near or frequent, are_near=bool(near))
+
+
+def _near(wanted: str, there: Sequence[str]) -> list[str]:
+    """Return the values most like the one that is wanted; of paths and tools, any part may be what was meant."""
+    # Only needed where nothing was found, and so not worth a wait elsewhere.
+    from difflib import get_close_matches
+
+    spellings: dict[str, str] = {}
+    for value in there:
+        for part in (value, *value.replace("\\", "/").replace("__", "/").split("/")):
+            if part:
+                spellings.setdefault(part.casefold(), value)
+    close = get_close_matches(wanted.casefold(), spellings, 2 * MOST_NEAREST, LIKENESS)
+    return list(dict.fromkeys(spellings[spelling] for spelling in close))[:MOST_NEAREST]

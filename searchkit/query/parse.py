@@ -15,8 +15,8 @@ from searchkit.errors import UsageError
 from searchkit.query import dates
 from searchkit.query.filters import ALIASES, FOREIGN_NAMES, NAMES, Given, combine, full_name, read, read_option, refusal
 from searchkit.query.types import Clause, Condition, Filter, Match, Period, Query, Term, is_scan, may_scan
-from searchkit.text.clean import clean
 from searchkit.text.format import stamp
+from searchkit.text.sanitize import clean
 
 # A question is shorter; what is longer was pasted, with signs that nobody meant as such.
 _MAX_TYPED_CHARS = 1_000
@@ -260,6 +260,8 @@ def _said(chunk: _Chunk, found: _Found, now: datetime) -> list[Clause]:
         found.notes.append(f"{chunk.typed} was read as words: it {reason}")
         found.plain.append(_NO_WORD)
         return [_word(word) for word in chunk.typed.split()]
+    if chunk.match is Match.WORD and not chunk.sign and (likely := _likely(chunk.typed)):
+        found.notes.append(f"{chunk.typed} was read as words: {likely}")
     if chunk.match is Match.WORD and (near := _nearest_filter(chunk.typed)):
         found.notes.append(f"{chunk.typed} was read as words: there is no such filter; did you mean {near}:?")
     is_required = chunk.sign == "+" or chunk.match in (Match.PHRASE, Match.REGEX)
@@ -273,6 +275,20 @@ def _said(chunk: _Chunk, found: _Found, now: datetime) -> list[Clause]:
     clause = Clause(terms=(term,), is_required=is_required and not is_excluded, is_excluded=is_excluded)
     found.plain.append(chunk.typed if clause == _word(chunk.typed) else _NO_WORD)
     return [clause]
+
+
+_LETTER = re.compile(r"-(?P<letter>[A-Za-z])")
+_OPEN_PATTERN = re.compile(r"[-+]?/[^/]+")
+_OPEN_QUOTE = re.compile(r"[-+]?[\"“„«「][^\s\"”»」]*")
+
+
+def _likely(typed: str) -> str:
+    """Say what a word seems to be meant as, and why it was not read so; nothing of most words."""
+    if letter := _LETTER.fullmatch(typed):
+        return f"a single letter is the option of some command; to exclude it, type NOT {letter['letter']}"
+    if _OPEN_PATTERN.fullmatch(typed) and _PATTERN_SIGN.search(typed):
+        return "no / at its end closes the pattern"
+    return "no quote at its end closes the phrase" if _OPEN_QUOTE.fullmatch(typed) else ""
 
 
 # Not `std::move`, and not an address.

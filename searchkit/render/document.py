@@ -1,6 +1,6 @@
-"""What is told of a conversation or a session, in order, whatever it is shown on.
+"""What is shown of a conversation or a session, in order, in whatever form, and its code in colours.
 
-`conversation.py` and `outline.py` compose documents; `screen.py`, `markdown.py` and `html.py` write
+`conversation.py` and `outline.py` compose documents; `terminal.py`, `markdown.py` and `html.py` write
 them. Texts are as the transcript has them: who writes them makes them safe for the place they go to.
 """
 

@@ -6,12 +6,12 @@ from functools import partial
 import click
 import msgspec
 
-from searchkit.conversation.steps import count_steps, describe
+from searchkit.conversation.turns import count_steps, describe
 from searchkit.conversation.types import Agent, Outline, Reason, Said, Strand, Turn, Work
 from searchkit.render import wording
+from searchkit.render.conversation import message
 from searchkit.render.document import Block, Document, Note, Tone
 from searchkit.render.lines import columns, cut
-from searchkit.render.messages import message
 from searchkit.render.terminal import Screen
 from searchkit.render.wording import Asked, gap
 from searchkit.text.format import amount, clock, count, day, last_part, lasting, minute, money, seconds

@@ -9,10 +9,10 @@ import click
 from msgspec.structs import replace
 
 from searchkit.backends.base import Stored
-from searchkit.conversation.steps import describe
+from searchkit.conversation.turns import describe
 from searchkit.conversation.types import Entry, Folded, Said
+from searchkit.query.filters import unknown
 from searchkit.query.parse import filters
-from searchkit.query.suggestions import unknown
 from searchkit.query.types import Clause, Condition, Filter, Match, Period, Query, Span, Term
 from searchkit.render.lines import RESET, bars, columns, cut, fitting, padded, wrapped
 from searchkit.search.snippets import without_markdown
@@ -21,6 +21,9 @@ from searchkit.sources.apps import app_of_entrypoint
 from searchkit.text.format import NO_DATE, age, count, day, last_part, stamp
 from searchkit.text.sanitize import command_line, one_line, safe
 from searchkit.types import Kind, Role, Session
+
+# Why a search or a list of sessions is empty, and what to try instead.
+
 
 # Why a search has no result.
 EmptyBecause = Literal["no_match", "filtered", "not_indexed"]
@@ -145,9 +148,6 @@ def _sign(one: Filter | Period) -> str:
     return "-" if one.is_excluded else ""
 
 
-# Why a search or a list of sessions is empty, and what to try instead.
-
-
 INDENT = "    "
 # Columns of the names of those who speak.
 SPEAKER_WIDTH = 12
@@ -156,9 +156,11 @@ STEPS = "..."
 # What stands before the turns around a hit, the hit itself, and other passages of its session.
 MARGIN, HIT, ALSO = "  ", "> ", "also "
 MOST_LINES = 4
-# Of the text that answers a prompt or a step, and of the last paragraph of a report.
+# Of the text that answers a prompt or a step, and of what else a report says.
 ANSWER_LINES = 3
-ENDING_LINES = 2
+ENDING_LINES = 3
+# Of both, where a screen is to hold several results.
+COMPACT_LINES = 2
 # What is said of a result that holds none of the words.
 NEAR = "near in meaning"
 # White space that is folded away may take more characters than a line has columns; rarely more than so many.
@@ -185,6 +187,22 @@ def answer(found: Answer, width: int, now: float, is_explained: bool = False) ->
         if is_explained:
             yield INDENT + click.style(_why(result.best), dim=True)
         yield ""
+
+
+def fitted(found: Answer, width: int, rows: int, now: float) -> list[list[str]]:
+    """Show as many results as so many rows hold, at least one: all that is known of each, or, where that is too much,
+    what was found and what answers it.
+    """
+    whole = [[*_result(rank, result, width, now), ""] for rank, result in enumerate(found.results, 1)]
+    if sum(map(len, whole)) <= rows:
+        return whole
+    shown: list[list[str]] = []
+    for rank, result in enumerate(found.results, 1):
+        lines = [*_compact(rank, result, width, now), ""]
+        if shown and sum(map(len, shown)) + len(lines) > rows:
+            break
+        shown.append(lines)
+    return shown
 
 
 def speaker(stored: Stored) -> str:
@@ -236,6 +254,19 @@ def _result(rank: int, result: Result, width: int, now: float) -> Iterator[str]:
     yield INDENT + click.style(one_line(best.stored.id), dim=True)
 
 
+def _compact(rank: int, result: Result, width: int, now: float) -> Iterator[str]:
+    """Show of a result what was found and what answers it, each in two lines."""
+    best, answer, room = result.best, result.answer, width - len(INDENT)
+    title = one_line(result.session.title if result.session and result.session.title else "(no title)")
+    yield f"{click.style(f'{rank:>2}', bold=True)}  {click.style(cut(title, room), bold=True)}"
+    yield INDENT + click.style(cut(_about(result, now), room), dim=True)
+    yield from (INDENT + line for line in _hit(best, room, COMPACT_LINES))
+    if answer and answer.stored.id == best.stored.id:
+        yield from (INDENT + line for line in _ending(answer, room))
+    elif answer:
+        yield from (INDENT + line for line in _answer(answer, room, COMPACT_LINES))
+
+
 def _about(result: Result, now: float) -> str:
     """Say where and when: the project's last name, the branch, the age."""
     stored, session = result.best.stored, result.session
@@ -274,24 +305,24 @@ def _around(entry: Entry, width: int) -> str:
     return click.style(cut(MARGIN + _column(name, SPEAKER_WIDTH) + said, width), dim=True)
 
 
-def _hit(shown: Shown, width: int) -> Iterator[str]:
+def _hit(shown: Shown, width: int, most_lines: int = MOST_LINES) -> Iterator[str]:
     """Show who speaks and the passage, marked, with the sign that `show` has for it."""
     name = _column(speaker(shown.stored), SPEAKER_WIDTH)
     taken = len(MARGIN) + columns(name)
-    for number, line in enumerate(excerpt(_passage(shown), width - taken, MOST_LINES)):
+    for number, line in enumerate(excerpt(_passage(shown), width - taken, most_lines)):
         yield (HIT + _coloured(name, shown) if number == 0 else " " * taken) + line
 
 
-def _answer(answer: Conclusion, width: int) -> Iterator[str]:
+def _answer(answer: Conclusion, width: int, most_lines: int = ANSWER_LINES) -> Iterator[str]:
     """Show who answers, and the first lines of the answer."""
     name = _column(speaker(answer.stored), SPEAKER_WIDTH)
     taken = len(MARGIN) + columns(name)
-    for number, line in enumerate(_first(wrapped(marked(answer.passage), width - taken), width - taken, ANSWER_LINES)):
+    for number, line in enumerate(_first(wrapped(marked(answer.passage), width - taken), width - taken, most_lines)):
         yield (MARGIN + click.style(name, fg="cyan") if number == 0 else " " * taken) + line
 
 
 def _ending(answer: Conclusion, width: int) -> Iterator[str]:
-    """Show the last paragraph of a report below its passage."""
+    """Show what else a report says below its passage."""
     indent = " " * (len(MARGIN) + SPEAKER_WIDTH + 1)
     room = width - len(indent)
     lines = _first(wrapped(_BEGIN + marked(answer.passage), room), room, ENDING_LINES)
@@ -354,14 +385,21 @@ def remarks(found: Answer) -> Iterator[str]:
     yield from unfinished(found)
 
 
-def footer(found: Answer, index: str | None = None) -> str:
-    """Say how much was found and shown, and what to type next; `index` is the one that was named, if any."""
+def footer(found: Answer, index: str | None = None, number: int | None = None) -> str:
+    """Say how much was found and shown, and what to type next; `index` is the one that was named, if any.
+
+    Where the screen had no room for more, only the first results are shown, and `number` is how many.
+    """
     sessions = {result.best.stored.link.places[0].session for result in found.results} - {None}
-    shown = count(len(found.results), "session" if len(sessions) == len(found.results) else "result")
+    whole = len(found.results)
+    shown = count(whole, "session" if len(sessions) == whole else "result")
+    if number is not None and number < whole:
+        shown = f"{number} of {shown}"
     took = f"{found.seconds * 1000:.0f} ms"
     where = f" {named}" if index and (named := command_line("--index", index)) else ""
     following = " · ".join(f"searchkit {command} 1{where}" for command in ("show", "resume"))
-    return f"{_found(found)}, {shown} shown, {took}. Next: {following}"
+    more = f"-n {whole} shows all · " if number is not None and number < whole else ""
+    return f"{_found(found)}, {shown} shown, {took}. Next: {more}{following}"
 
 
 def _found(found: Answer) -> str:

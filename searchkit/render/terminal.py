@@ -9,7 +9,7 @@ from searchkit.render.health import retention
 from searchkit.render.lines import cut
 from searchkit.search.types import Status
 from searchkit.sources.apps import APPS, DEFAULT
-from searchkit.text.format import count, last_part, lasting, minute, money, size
+from searchkit.text.format import count, day, last_part, lasting, minute, money, size
 from searchkit.text.sanitize import one_line
 from searchkit.types import Cost, Session
 
@@ -101,6 +101,14 @@ def summary(done: "Summary", seconds: float) -> Iterator[str]:
     if done.skipped:
         yield "Skipped or odd: " + _listed(done.skipped) + ". searchkit doctor shows where."
     yield from _outdated(done)
+
+
+def found(sessions: Sequence[Session]) -> Iterator[str]:
+    """Say what an index holds: sessions, projects, and since when."""
+    projects = {one.project for one in sessions if one.project}
+    begun = min((one.started for one in sessions if one.started), default=None)
+    since = f", since {day(begun)}" if begun else ""
+    yield f"Found {count(len(sessions), 'session')} of {count(len(projects), 'project')}{since}."
 
 
 def _outdated(done: "Summary") -> Iterator[str]:

@@ -6,12 +6,13 @@ other. `weights.py` holds every number with its evidence, and docs/ranking.md wh
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from pathlib import PurePath
 
 import msgspec
 
 from searchkit.backends.base import Backend, Conclusion, Hit
-from searchkit.query.filter_matching import within
+from searchkit.query.filters import within
 from searchkit.query.types import Match, Query
 from searchkit.search.types import Ranked
 from searchkit.search.weights import RECIPE, Recipe
@@ -172,9 +173,14 @@ def sessions_of_project(backend: Backend, query: Query) -> frozenset[int]:
     named = [
         sessions
         for project, sessions in backend.catalog.projects().items()
-        if len(name := _plain(PurePath(project).name)) >= SHORTEST_PROJECT and f" {name} " in wanted
+        if len(name := _project_name(project)) >= SHORTEST_PROJECT and f" {name} " in wanted
     ]
     return frozenset().union(*named)
+
+
+@lru_cache(4096)
+def _project_name(project: str) -> str:
+    return _plain(PurePath(project).name)
 
 
 def _plain(text: str) -> str:

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from searchkit.backends.base import Backend, Hit, Near, Stored, Vector
-from searchkit.backends.vector_priority import is_other
+from searchkit.backends.duplicates import is_other
 from searchkit.query.types import Condition, Filter, Match, Query
 from searchkit.search.ranking import Meant, as_found, fuse
 from searchkit.search.types import QuestionVectors, Ranked
 from searchkit.search.weights import RECIPE, Recipe
-from searchkit.sources import own_output
+from searchkit.sources import tools
 from searchkit.text.language import is_in_english, language_of_question, word_count
 from searchkit.types import Kind, Language
 
@@ -115,7 +115,7 @@ def ranked(
         words = [*words, *_filled(backend, query, words, near, recipe)]
     known = {one.key: spaces.meant(one) for one in near}
     said = replies(backend, words, recipe) if _can_be_replied_to(query, recipe) else []
-    if question.multilingual is not None and own_output.is_all_else(query.condition) and not means_words(query):
+    if question.multilingual is not None and tools.is_all_else(query.condition) and not means_words(query):
         asked = [_hit(one) for one in near if one.kind is Kind.PROMPT and spaces.meant(one).is_multilingual]
         said += concluding(
             backend,
@@ -253,7 +253,7 @@ def _least_beside(query: Query, recipe: Recipe) -> float:
 def _can_be_replied_to(query: Query, recipe: Recipe) -> bool:
     """Say whether what was said to a prompt may be found: only where nothing that was asked could keep it away."""
     is_of_words = means_words(query) or _is_short(query, recipe)
-    return own_output.is_all_else(query.condition) and not (is_of_words or is_in_english(query.wanted))
+    return tools.is_all_else(query.condition) and not (is_of_words or is_in_english(query.wanted))
 
 
 def _is_short(query: Query, recipe: Recipe) -> bool:

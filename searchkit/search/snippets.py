@@ -1,40 +1,67 @@
 """The passage of a text that shows why it was found, the passage that answers, and cutting a text to whole lines."""
 
+import math
 import re
+from bisect import bisect_right
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 
 from searchkit.backends.base import Stored
 from searchkit.search.types import Conclusion, Passage
 from searchkit.types import Kind
 
-PASSAGE_CHARACTERS = 280
+# Four lines of a terminal of 100 columns.
+PASSAGE_CHARACTERS = 320
 # Of an answer: three lines of a terminal of 120 columns.
 ANSWER_CHARACTERS = 320
+# What is seen of them there, in four lines and in three.
+PASSAGE_SEEN = 290
+ANSWER_SEEN = 240
 # What comes later in an answer is not looked at.
 MAX_READ = 8_000
 # A text of fewer bytes, such as "All tests pass.", seldom explains anything; as for the meaning of a text.
 SHORT_BYTES = 200
 # What being the last text of a turn counts, in words that were asked for: it decides between equals.
 LAST_WORTH = 0.5
-# Kinds of text that end in a conclusion of their own.
-REPORTS = frozenset({Kind.TEXT, Kind.PLAN})
+# Kinds of text that say in one place what another was about, and in the end what came of it.
+REPORTS = frozenset({Kind.TEXT, Kind.PLAN, Kind.SUMMARY})
+PROSE = REPORTS | {Kind.THINKING, Kind.MEMORY}
+# A text that another one of so many times its length follows in its turn was said on the way.
+CONCLUSION_RATIO = 1.5
 _BLANKS = re.compile(r"\s+")
+_LEFT_OUT = "… "
+
+
+def passage(stored: Stored, marks: Sequence[tuple[int, int]]) -> Passage:
+    """Cut the stretch of a part that says most of what was asked for; of prose it begins with a sentence."""
+    text = stored.part.text
+    if stored.part.kind not in PROSE or len(text) <= PASSAGE_CHARACTERS:
+        return cut(text, marks)
+    return _on_one_line(text, marks, _passage_start(text, marks), PASSAGE_CHARACTERS)
+
+
+def _passage_start(text: str, marks: Sequence[tuple[int, int]]) -> int:
+    return _telling(text, marks, PASSAGE_SEEN) if len(text) <= MAX_READ else _around(text, marks, PASSAGE_CHARACTERS)
 
 
 def cut(text: str, marks: Sequence[tuple[int, int]], max_chars: int = PASSAGE_CHARACTERS) -> Passage:
     """Cut the stretch that holds most different marked words, onto one line, with an ellipsis where it was cut."""
+    return _on_one_line(text, marks, _around(text, marks, max_chars), max_chars)
+
+
+def _around(text: str, marks: Sequence[tuple[int, int]], max_chars: int) -> int:
     start = densest(text, marks, max_chars)
     start = max(0, min(start - max_chars // 4, len(text) - max_chars))
     if start:
         # Not in the middle of a word, where one begins soon.
         blank = _BLANKS.search(text, start, start + max_chars // 8)
         start = blank.end() if blank else start
-    return _on_one_line(text, marks, start, max_chars)
+    return start
 
 
 def _on_one_line(text: str, marks: Sequence[tuple[int, int]], start: int, max_chars: int) -> Passage:
     end = min(len(text), start + max_chars)
-    written, highlights = "… " if start else "", []
+    written, highlights = _LEFT_OUT if start else "", []
     at = start
     for first, last in marks:
         if last <= start or first >= end:
@@ -70,7 +97,6 @@ def _joined(written: str, more: str) -> str:
 # The text that answers what was found.
 
 Marks = Callable[[str], Sequence[tuple[int, int]]]
-_PARAGRAPH = re.compile(r"\n\s*\n")
 
 
 def answering(replies: Sequence[Stored], marks: Marks) -> Conclusion | None:
@@ -84,37 +110,107 @@ def answering(replies: Sequence[Stored], marks: Marks) -> Conclusion | None:
         found = marks(text)
         worth = _different(text, found) + _is_long(text) + LAST_WORTH * (reply is replies[-1])
         if worth > most:
-            best, most = Conclusion(stored=reply, passage=_telling(text, found)), worth
+            start = _telling(text, found, ANSWER_SEEN)
+            best = Conclusion(stored=reply, passage=_on_one_line(text, found, start, ANSWER_CHARACTERS))
+            most = worth
     return best
 
 
-def answers_itself(stored: Stored) -> bool:
-    """Say whether a part is a text that says more than what is done next."""
-    return stored.part.kind is Kind.TEXT and _is_long(stored.part.text)
+def answers_itself(stored: Stored, replies: Sequence[Stored] = ()) -> bool:
+    """Say whether a part is a text that says more than what is done next, and that no report follows."""
+    if stored.part.kind is not Kind.TEXT or not _is_long(stored.part.text):
+        return False
+    return not replies or len(replies[-1].part.text) < CONCLUSION_RATIO * len(stored.part.text)
 
 
-def ending(stored: Stored, passage: Passage) -> Conclusion | None:
-    """Return the last paragraph of a report of which the passage shows only an earlier part."""
+def beside(stored: Stored, marks: Sequence[tuple[int, int]]) -> Conclusion | None:
+    """Return the stretch of a report that says most beside its passage, such as its last paragraph."""
     text = stored.part.text.rstrip()
-    starts = [found.end() for found in _PARAGRAPH.finditer(text)]
-    if stored.part.kind not in REPORTS or not starts:
+    if stored.part.kind not in REPORTS or len(text) <= PASSAGE_CHARACTERS:
         return None
-    last = _on_one_line(text[starts[-1] :], (), 0, ANSWER_CHARACTERS)
-    if last.text.removesuffix(" …") in passage.text:
+    first = _passage_start(text, marks)
+    shown = first, first + PASSAGE_CHARACTERS
+    is_long = len(text) > MAX_READ
+    start = text.rfind("\n\n") + 2 if is_long else _telling(text, marks, ANSWER_SEEN, shown)
+    room = min(ANSWER_CHARACTERS, shown[0] - start) if start < shown[0] else ANSWER_CHARACTERS
+    if shown[0] <= start < shown[1] or start >= len(text):
         return None
-    return Conclusion(stored=stored, passage=without_markdown(last))
+    cut_off = _on_one_line(text, marks, start, room)
+    moved = len(_LEFT_OUT) if cut_off.text.startswith(_LEFT_OUT) else 0
+    highlights = [(begin - moved, end - moved) for begin, end in cut_off.highlights]
+    return Conclusion(
+        stored=stored, passage=without_markdown(Passage(text=cut_off.text[moved:], highlights=highlights))
+    )
 
 
-def _telling(text: str, marks: Sequence[tuple[int, int]]) -> Passage:
-    """Begin with the paragraph from which on most different words are marked, the first of equals."""
-    starts = [0, *(found.end() for found in _PARAGRAPH.finditer(text))]
+# What says in English what something came to is worth a word that was asked for.
+_CONCLUDING = re.compile(
+    r"\b(?:root cause|cause[ds]?|fix(?:ed)?|because|turns out|instead of|due to|solution|resolved|bottom line"
+    r"|short answer|recommend\w*|the (?:only )?(?:issue|problem|bug|reason|culprit) (?:is|was))\b"
+)
+CONCLUDING_WORTH = 1.0
+# What a text offers, asks or says that it does next is worth nothing.
+_OFFERING = re.compile(
+    r"(?:^[ \t>*_-]*|(?<=[.!?] ))(?:want me|would you|do you want|should i|shall i|let me|let's|if you|please|try"
+    r"|sources?:|feel free|next steps?)\b[^\n]*",
+    re.MULTILINE,
+)
+# The beginning and the last paragraph are worth something where no word decides.
+FIRST_WORTH = 1.0
+LAST_PARAGRAPH_WORTH = 1.25
+# Of a text with more marked places the first are looked at.
+MOST_PLACES = 100
+_SENTENCE_END = re.compile(r"\n\s*|[.!?]\s+|\u3002")
 
-    def different(start: int) -> int:
-        return _different(text, [one for one in marks if start <= one[0] < start + ANSWER_CHARACTERS])
 
-    # The end of a text would leave most of the lines empty.
-    starts = [start for start in starts if start == 0 or len(text) - start >= ANSWER_CHARACTERS // 2]
-    return _on_one_line(text, marks, max(starts, key=different), ANSWER_CHARACTERS)
+def _telling(text: str, marks: Sequence[tuple[int, int]], max_chars: int, shown: tuple[int, int] | None = None) -> int:
+    """Return where the stretch begins that says most, at a sentence where one begins soon, the first of equals.
+
+    Different words count, the seldom ones in the text more, and what it came to. Beside what is shown already, only
+    what is new counts.
+    """
+    begin, end = shown or (0, 0)
+    text = text.rstrip()
+    small = text.lower()
+    # Where lower letters take other room, nothing is known of them.
+    small = small if len(small) == len(text) else ""
+    offers = [found.span() for found in _OFFERING.finditer(small)]
+    last = text.rfind("\n\n") + 2
+
+    def is_useful(at: int) -> bool:
+        return not begin <= at < end and not any(first <= at < stop for first, stop in offers)
+
+    words = [(start, stop, text[start:stop].casefold()) for start, stop in marks]
+    counts = Counter(word for _, _, word in words)
+    known = {word for start, _, word in words if begin <= start < end}
+    useful = [one for one in words if is_useful(one[0])][:MOST_PLACES]
+    concluding = [found.start() for found in _CONCLUDING.finditer(small) if is_useful(found.start())][:MOST_PLACES]
+    places = {_sentence(text, at, max_chars) for at in (*(start for start, _, _ in useful), *concluding)}
+    places |= {0} if not begin else {0, last}
+
+    def worth(start: int) -> float:
+        stop = start + max_chars
+        stop = begin if start < begin < stop else stop
+        new = {word for first, after, word in useful if start <= first and after <= stop} - known
+        value = sum(1 / math.sqrt(counts[word]) for word in new)
+        value += CONCLUDING_WORTH * any(start <= at < stop for at in concluding)
+        value += FIRST_WORTH * (start == 0)
+        return value + LAST_PARAGRAPH_WORTH * (begin > 0 or end > 0) * (start >= last > 1 and is_useful(last))
+
+    allowed = [place for place in sorted(places) if not begin <= place < end] or [0]
+    return max(allowed, key=worth)
+
+
+def _sentence(text: str, at: int, max_chars: int) -> int:
+    """Return where the sentence or line begins that a place is in, or a word shortly before the place."""
+    least = max(0, at - max_chars // 3)
+    if not least:
+        return 0
+    ends = [found.end() for found in _SENTENCE_END.finditer(text, least, at)]
+    if ends:
+        return ends[0] if at - ends[0] <= max_chars // 3 else ends[-1]
+    blank = text.find(" ", least, at)
+    return blank + 1 if blank >= 0 else at
 
 
 def _is_long(text: str) -> bool:
@@ -127,13 +223,14 @@ def _different(text: str, marks: Sequence[tuple[int, int]]) -> int:
 
 # Markdown goes; what stands in code, such as a glob, stays as it is.
 
-_CODE = re.compile(r"(?<!`)(``?)(?!`)([^`\n]+)\1(?!`)")
+# Each begins with the sign itself, and looks back from behind it: `re` passes quickly over what cannot begin.
+_CODE = re.compile(r"(`(?<!``)`?)(?!`)([^`\n]+)\1(?!`)")
 # Groups are what goes. Asterisks between letters, digits or the parts of a path are none of Markdown.
 _SIGNS = (
-    re.compile(r"(?<![A-Za-z0-9_/*.])(\*\*)(?=[^\s*./])[^*\n]+(?<=\S)(\*\*)(?![A-Za-z0-9_/*])"),
-    re.compile(r"(?<![A-Za-z0-9_/*.])(\*)(?=[^\s*./])[^*\n]+(?<=[^\s*])(\*)(?![A-Za-z0-9_/*])"),
-    re.compile(r"(?<![\w/\\])(\[)[^\]\n]+(\]\([^()\s]+\))"),
-    re.compile(r"((?:^#|(?<=\s)##)#{0,5}[ \t]+)", re.MULTILINE),
+    re.compile(r"(\*\*)(?<![A-Za-z0-9_/*.]\*\*)(?=[^\s*./])[^*\n]+(?<=\S)(\*\*)(?![A-Za-z0-9_/*])"),
+    re.compile(r"(\*)(?<![A-Za-z0-9_/*.]\*)(?=[^\s*./])[^*\n]+(?<=[^\s*])(\*)(?![A-Za-z0-9_/*])"),
+    re.compile(r"(\[)(?<![\w/\\]\[)[^\]\n]+(\]\([^()\s]+\))"),
+    re.compile(r"(#(?:(?<=^#)|(?<=\s#)#)#{0,5}[ \t]+)", re.MULTILINE),
     re.compile(r"(^[ \t]*(?:-{3,}|\*{3,}|_{3,})[ \t]*$)", re.MULTILINE),
     re.compile(r"(`{3,}\w*\s?)"),
     re.compile(r"(\|(?:\s*:?-{3,}:?\s*\|)+)"),
@@ -145,15 +242,23 @@ def without_markdown(passage: Passage) -> Passage:
     text, gone = passage.text, sorted(_markdown(passage.text))
     if not gone:
         return passage
-    kept = bytearray(b"\1") * len(text)
+    pieces, ends, left_out, at = [], [0], [0], 0
     for start, end in gone:
-        kept[start:end] = bytes(end - start)
-    moved = [0]
-    for keep in kept:
-        moved.append(moved[-1] + keep)
-    highlights = [(moved[start], moved[end]) for start, end in passage.highlights]
-    written = "".join(character for character, keep in zip(text, kept, strict=True) if keep)
-    return Passage(text=written, highlights=[(start, end) for start, end in highlights if start < end])
+        if end > at:
+            pieces.append(text[at:start])
+            ends.append(end)
+            left_out.append(left_out[-1] + end - max(at, start))
+            at = end
+    pieces.append(text[at:])
+
+    def moved(position: int) -> int:
+        """Return where a place is now; one inside a sign is where that was."""
+        before = bisect_right(ends, position) - 1
+        now = position - left_out[before]
+        return min(now, ends[before + 1] - left_out[before + 1]) if before + 1 < len(ends) else now
+
+    highlights = [(moved(start), moved(end)) for start, end in passage.highlights]
+    return Passage(text="".join(pieces), highlights=[(start, end) for start, end in highlights if start < end])
 
 
 def _markdown(text: str) -> Iterator[tuple[int, int]]:

@@ -134,8 +134,8 @@ class Conclusion(msgspec.Struct, frozen=True, kw_only=True):
 class Result(msgspec.Struct, frozen=True, kw_only=True):
     """The best hit of a session with the conversation around it, and further passages of that session.
 
-    `answer` is the text that answers a prompt or a step that was found; of a report that was found at an earlier
-    place it is the last paragraph.
+    `answer` is the text that answers a prompt or a step that was found; of a report it is what that says beside the
+    passage, such as its last paragraph.
     `text`, `uuid` and the other properties are those of the best hit.
     """
 

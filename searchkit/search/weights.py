@@ -95,7 +95,7 @@ class Recipe(msgspec.Struct, frozen=True, kw_only=True):
     of_default: float = 0.1
     meaning_kinds: Mapping[Kind, float] = MEANING_KINDS
     meaning_agent_prompt: float = 0.8
-    # Whether narration counts less and a conclusion more; `features.py` says how much, and the index keeps it.
+    # Whether narration counts less and a conclusion more; the index keeps how much.
     are_features_counted: bool = True
     # Whether what only words found gets its exact cosine, and what only meaning found the score of its words: hit@10
     # rose from 87 to 88, MRR from 71.3 to 72.3.

@@ -4,7 +4,7 @@ import asyncio
 import logging
 import os
 from collections.abc import Awaitable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 from starlette.applications import Starlette
@@ -14,6 +14,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 from starlette.types import Receive
 
+from searchkit import __version__
 from searchkit.engine import Engine
 from searchkit.errors import (
     IndexFault,
@@ -28,22 +29,135 @@ from searchkit.errors import (
 from searchkit.mcp import http
 from searchkit.mcp.http import asgi
 from searchkit.render.wire import base as wire
-from searchkit.render.wire.health import Leaving, Opened, Port
-from searchkit.server.openapi import description
+from searchkit.render.wire.base import Error, Wire
+from searchkit.render.wire.health import Health, Leaving, Opened, Port
 from searchkit.server.routes import ENDPOINTS
 from searchkit.server.run_command import run
 from searchkit.server.service import Service
+from searchkit.text import secrets
 from searchkit.web import files as page
 from searchkit.web.conversation_api import PAGE_ENDPOINTS
-from searchkit.web.endpoints import Endpoint, Parameters, Unread, parse
+from searchkit.web.endpoints import Endpoint, Parameter, Parameters, Unread, parameters, parse
+
+# The OpenAPI description of the HTTP interface, made of the routes and the structs that they take and return.
+
+
+Fields = dict[str, Any]
+
+ABOUT = """Searches an index of Claude Code transcripts, as the commands of searchkit do.
+
+Served on a Unix socket that only its owner can reach, and, where `searchkit serve --port` asked for it, on a
+loopback port, which wants a token. What can be read is the same JSON that the commands print with `--json`."""
+# Why something is refused; every address may.
+REFUSALS = {
+    "400": "A parameter makes no sense.",
+    "401": "The token is missing.",
+    "403": "A page from elsewhere asks.",
+    "404": "There is nothing with that id.",
+    "413": "The request is too large.",
+    "421": "The request was meant for another host.",
+    "500": "A fault of searchkit's own.",
+    "503": "Too many ask at once, or the index cannot be used as it is now.",
+}
+_REFERENCE = "#/components/schemas/{name}"
+
+
+def description() -> Fields:
+    """Return all of it."""
+    read = {endpoint.path: {"get": _reading_operation(endpoint)} for endpoint in (*ENDPOINTS, *PAGE_ENDPOINTS)}
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "searchkit", "version": __version__, "description": ABOUT},
+        "paths": {
+            **read,
+            "/v1/health": {"get": _operation("Say who answers, at once.", Health)},
+            "/v1/openapi.json": {"get": _operation("Give this description.", None)},
+            "/v1/run": {"post": _run()},
+            "/v1/listen": {"post": _listen()},
+            "/v1/stop": {"post": _operation("End the process, after the answers under way.", Leaving)},
+        },
+        "components": {
+            "schemas": _schemas(),
+            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
+        },
+    }
+
+
+def _schemas() -> Fields:
+    answers = dict.fromkeys(endpoint.returns for endpoint in (*ENDPOINTS, *PAGE_ENDPOINTS))
+    _, components = msgspec.json.schema_components(
+        [Error, Health, *answers, Port, Opened, Leaving], ref_template=_REFERENCE
+    )
+    return components
+
+
+def _schema(kind: type[Wire]) -> Fields:
+    return {"$ref": _REFERENCE.format(name=kind.__name__)}
+
+
+def _reading_operation(endpoint: Endpoint) -> Fields:
+    in_path = [{"name": "id", "in": "path", "required": True, "schema": {"type": "string"}}]
+    in_query = [_parameter(one) for one in parameters(endpoint.parameters)]
+    all_parameters = (in_path if "{id}" in endpoint.path else []) + in_query
+    return {**_operation(endpoint.summary, endpoint.returns), "parameters": all_parameters}
+
+
+def _operation(summary: str, returns: type[Wire] | None) -> Fields:
+    shape = _schema(returns) if returns else {"type": "object"}
+    failed = {"application/json": {"schema": _schema(Error)}}
+    return {
+        "summary": summary,
+        "responses": {
+            "200": {"description": "The answer.", "content": {"application/json": {"schema": shape}}},
+            **{status: {"description": why, "content": failed} for status, why in REFUSALS.items()},
+        },
+    }
+
+
+def _run() -> Fields:
+    summary = "Run a command for `searchkit` itself. White space before the answer says that it is being worked on."
+    body = {"content": {"application/json": {"schema": {"type": "object"}}}, "required": True}
+    return {**_operation(summary, None), "requestBody": body}
+
+
+def _listen() -> Fields:
+    body = {"content": {"application/json": {"schema": _schema(Port)}}, "required": True}
+    return {**_operation("Listen on a loopback port, too; 0 is any free one.", Opened), "requestBody": body}
+
+
+def _parameter(parameter: Parameter) -> Fields:
+    schema: Fields = {"type": parameter.kind}
+    if parameter.choices:
+        schema["enum"] = list(parameter.choices)
+    if parameter.kind == "integer":
+        schema |= {"minimum": parameter.least, "maximum": parameter.most}
+    if parameter.default not in (None, ""):
+        schema["default"] = parameter.default
+    if parameter.is_repeated:
+        schema = {"type": "array", "items": schema}
+    described: Fields = {
+        "name": parameter.name,
+        "in": "query",
+        "required": parameter.is_required,
+        "description": parameter.description,
+        "schema": schema,
+    }
+    return described | ({"explode": True} if parameter.is_repeated else {})
+
 
 # Too many at once, or an index that cannot be read now: worth another try after this.
 RETRY_SECONDS = 1
 
 
+# Says of an answer that secrets are masked in it.
+HAS_MASKS = "Searchkit-Masked"
+
+
 def answered(value: object, status: int = 200) -> Response:
     """Answer with JSON, whose text may be printed on a terminal as it is."""
-    return Response(wire.encode(value), status, media_type="application/json")
+    written = wire.encode(value)
+    headers = {HAS_MASKS: "true"} if secrets.MARK in written else None
+    return Response(written, status, headers, media_type="application/json")
 
 
 def refused(error: SearchkitError) -> Response:
@@ -125,12 +239,18 @@ def _reading(service: Service) -> list[BaseRoute]:
 async def _answer(service: Service, endpoint: Endpoint, given: Parameters, id: str) -> Response:
     """Ask an engine, and read what is missing then without holding it."""
 
+    def answer(found: object) -> Response:
+        # Engines and transcripts are read in other threads, each with a context of its own.
+        with secrets.revealed(given.reveal):
+            return answered(found)
+
     def ask(engine: Engine) -> Response | Unread:
-        found = endpoint.answer(engine, given, id)
-        return found if isinstance(found, Unread) else answered(found)
+        with secrets.revealed(given.reveal):
+            found = endpoint.answer(engine, given, id)
+        return found if isinstance(found, Unread) else answer(found)
 
     found = await service.engines.ask(ask, may_wait=not endpoint.is_search)
-    return await service.transcripts.finish(found, answered) if isinstance(found, Unread) else found
+    return await service.transcripts.finish(found, answer) if isinstance(found, Unread) else found
 
 
 def _own(service: Service) -> list[BaseRoute]:
@@ -156,7 +276,9 @@ def _own(service: Service) -> list[BaseRoute]:
         except (OSError, OverflowError) as error:
             reason = getattr(error, "strerror", None) or "there is no such port"
             raise Refused(409, f"cannot listen on port {asked.port}: {reason}", "take another port, or 0") from error
-        return answered(Opened(port=door.port, address=door.address))
+        # The address holds a token of our own.
+        with secrets.revealed():
+            return answered(Opened(port=door.port, address=door.address))
 
     async def stop(request: Request) -> Response:
         service.server.leave("it was told to")

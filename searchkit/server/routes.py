@@ -7,7 +7,7 @@ from msgspec import Meta
 
 from searchkit.backends.base import Order
 from searchkit.cli.options import by_title
-from searchkit.context.types import DEFAULT_TOKENS
+from searchkit.config import DEFAULT_TOKENS
 from searchkit.conversation.lookup import must_say
 from searchkit.engine import Engine
 from searchkit.errors import NotFound, TooFewTokens, UsageError
@@ -139,7 +139,9 @@ def tree(engine: Engine, given: Parameters, id: str) -> conversations.Outline:
 
 
 def context(engine: Engine, given: Context, id: str) -> packs.Pack:
-    """Pack what another agent should know."""
+    """Pack what another agent should know; its secrets are masked in any case."""
+    if given.reveal:
+        raise UsageError("a pack is for agents, which are shown no secrets", "leave out reveal")
     query = _question(given)
     try:
         return packs.pack(engine.context(query, given.max_tokens, limit=given.limit, without=given.exclude_session))

@@ -1,19 +1,45 @@
 """Runs a command for a client of the resident process, as if it had been typed here."""
 
 import os
+import sys
+import time
 from collections.abc import Iterable, Mapping
 from contextvars import copy_context
+from typing import Any
 
 import click
 import msgspec
 
 from searchkit import __version__
 from searchkit.cli.commands import NotHere
-from searchkit.cli.console import DEFAULT_WIDTH, MOST_WIDTH, Audience, address, lend
+from searchkit.cli.console import DEFAULT_WIDTH, MOST_WIDTH, Audience, address, leaving, lend
 from searchkit.engine import Engine
 from searchkit.errors import UsageError
-from searchkit.server.outdated import is_outdated
-from searchkit.text.sanitize import printed
+
+# Whether the code that the process runs is still that on the disk: searchkit may be upgraded under it.
+
+
+# Looking at the files of 240 modules takes a millisecond: too long to do it for every look around or question.
+_last: dict[str, Any] = {"at": float("-inf"), "verdict": False}
+_seen: dict[str, int] = {}
+
+
+def is_outdated(after_seconds: float = 0.0) -> bool:
+    """Say whether a module of ours changed or went since it was first looked at; so long, the last verdict holds."""
+    if time.monotonic() - _last["at"] >= after_seconds:
+        _last.update(verdict=_is_other(), at=time.monotonic())
+    return bool(_last["verdict"])
+
+
+def _is_other() -> bool:
+    loaded = [module for name, module in list(sys.modules.items()) if name.partition(".")[0] == "searchkit"]
+    files = [file for module in loaded if (file := getattr(module, "__file__", None))]
+    try:
+        now = {file: os.stat(file).st_mtime_ns for file in files}
+    except OSError:
+        return True
+    return any(_seen.setdefault(file, written) != written for file, written in now.items())
+
 
 # An upgrade takes longer than this.
 OUTDATED_SECONDS = 1.0
@@ -27,6 +53,7 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
     arguments: list[str]
     environment: dict[str, str]
     columns: int | None
+    rows: int | None = None
     is_watching: bool
     is_told: bool
     is_ascii: bool
@@ -92,6 +119,11 @@ class Client(Audience):
         return min(self._asked.columns or DEFAULT_WIDTH, MOST_WIDTH)
 
     @property
+    def rows(self) -> int | None:
+        """How many lines the screen of the client has."""
+        return self._asked.rows if self._asked.is_watching else None
+
+    @property
     def is_watching(self) -> bool:
         """Whether the client prints to a terminal."""
         return self._asked.is_watching
@@ -101,9 +133,9 @@ class Client(Audience):
         """Whether the terminal has no other characters than those of ASCII."""
         return self._asked.is_ascii
 
-    def print(self, lines: Iterable[str]) -> None:
+    def print(self, lines: Iterable[str], is_masked: bool = False) -> None:
         """Keep lines of a result."""
-        self._keep("out", lines, self._asked.is_watching)
+        self._keep("out", lines, self._asked.is_watching, is_masked)
 
     def page(self, lines: Iterable[str]) -> None:
         """Keep lines of a result that the client may show in a pager."""
@@ -113,8 +145,8 @@ class Client(Audience):
         """Keep what is said beside the result."""
         self._keep("err", [line], self._asked.is_told)
 
-    def _keep(self, channel: str, lines: Iterable[str], is_seen: bool) -> None:
+    def _keep(self, channel: str, lines: Iterable[str], is_seen: bool, is_masked: bool = False) -> None:
         shows_colours = is_seen and not self.environment.get("NO_COLOR")
-        kept = "".join(f"{printed(line if shows_colours else click.unstyle(line))}\n" for line in lines)
+        kept = "".join(f"{leaving(line if shows_colours else click.unstyle(line), is_masked)}\n" for line in lines)
         if kept:
             self.printed.append((channel, kept))

@@ -12,8 +12,8 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from searchkit.client import address
-from searchkit.client import address as place
+from searchkit.client import connect
+from searchkit.client import connect as place
 from searchkit.errors import Refused
 from searchkit.server.app import refused
 from searchkit.server.service import Service
@@ -120,7 +120,7 @@ class Guard:
         self._door = door
         self._service = service
         self._running = 0
-        self._most = MOST_AT_ONCE if door.port is None or not address.HAS_SOCKETS else MOST_AT_ONCE_BY_PORT
+        self._most = MOST_AT_ONCE if door.port is None or not connect.HAS_SOCKETS else MOST_AT_ONCE_BY_PORT
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let a request through, or say why not."""

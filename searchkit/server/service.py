@@ -1,24 +1,61 @@
 """What the process serves: its index, by engines that answer and a follower that keeps it fresh."""
 
+import asyncio
 import logging
 import os
 import threading
 import time
 from collections.abc import Awaitable, Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 from searchkit import __version__
 from searchkit.backends.registry import find_store
-from searchkit.errors import SearchkitError
+from searchkit.errors import SearchkitError, SourceSilent
 from searchkit.render.wire.health import Health
-from searchkit.server.engine_pool import Engines
-from searchkit.server.indexer_thread import Following
-from searchkit.server.transcripts import Transcripts
+from searchkit.server.indexer_thread import Engines, Following
+from searchkit.system.deadlines import Patience
+from searchkit.web.endpoints import Unread
 
 if TYPE_CHECKING:
     from searchkit.server.server import Server
+
+
+T = TypeVar("T")
+
+# Pictures of a screen are read at once; a disk gets no faster with more.
+MAX_THREADS = 4
+# A disk that sleeps wakes within this; to read 100 MB takes a tenth of a second.
+READ_SECONDS = 5.0
+
+
+class Transcripts:
+    """Threads that read transcripts; those that hang are given up."""
+
+    def __init__(self) -> None:
+        """Begin with none."""
+        self._patience = Patience(MAX_THREADS, READ_SECONDS)
+        # Each waits for one reading thread, never longer than the deadline.
+        self._waiting = ThreadPoolExecutor(MAX_THREADS, thread_name_prefix="searchkit-transcripts")
+
+    async def finish(self, unread: Unread, write: Callable[[object], T]) -> T:
+        """Read what is missing of an answer, and write the answer, in a thread; what is given up never begins."""
+        return await asyncio.get_running_loop().run_in_executor(self._waiting, self._finished, unread, write)
+
+    def close(self) -> None:
+        """Begin nothing any more."""
+        self._waiting.shutdown(wait=False, cancel_futures=True)
+
+    def _finished(self, unread: Unread, write: Callable[[object], T]) -> T:
+        try:
+            return self._patience.call(unread.subject, lambda: write(unread.read()))
+        except SourceSilent as silent:
+            if unread.otherwise is None:
+                raise
+            return write(unread.otherwise(silent))
+
 
 log = logging.getLogger(__name__)
 

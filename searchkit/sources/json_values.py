@@ -5,7 +5,7 @@ import json
 from collections.abc import Iterator
 from datetime import datetime
 
-from searchkit.text.clean import clean
+from searchkit.text.sanitize import clean
 from searchkit.types import Field
 
 # Counts beyond this are damage, and SQLite could not hold them.

@@ -2,8 +2,8 @@
 
 import hashlib
 
-from searchkit.text.clean import clean
 from searchkit.text.language import language_of
+from searchkit.text.sanitize import clean
 from searchkit.types import Kind, Language, Part, Record
 
 # Texts of these kinds are one text however they were kept: a prompt, the history line of it, and

@@ -15,8 +15,7 @@ from typing import Protocol
 import msgspec
 
 from searchkit.sources.apps import DEFAULT
-from searchkit.sources.files import open_regular
-from searchkit.sources.jsonl import Growth, Mark, Piece, Shape, compare, pieces
+from searchkit.sources.jsonl import Growth, Mark, Piece, Shape, compare, open_regular, pieces
 from searchkit.types import Behind, Change, Fact, Origin, Problem, Record, Tally
 
 log = logging.getLogger(__name__)

@@ -4,11 +4,9 @@ Transcripts are hostile text: names of branches, ids and paths as well as what w
 links something of them asks here, and nowhere else.
 """
 
-import html
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
-from urllib.parse import quote as percent_encoded
 
 # All control characters but line ends and tabs; the separators of lines and paragraphs; whatever Unicode says to show
 # nothing for (Default_Ignorable_Code_Point: marks of direction, characters without width, variation selectors, tags);
@@ -115,11 +113,16 @@ def path(text: str) -> str:
 
 def markup(text: str) -> str:
     """Write lines of text for HTML, between tags."""
+    # A terminal needs neither this nor what makes URLs.
+    import html
+
     return html.escape(safe(text))
 
 
 def attribute(text: str) -> str:
     """Write text for HTML on one line: between tags, or as the value of an attribute in quotes."""
+    import html
+
     return html.escape(one_line(text))
 
 
@@ -130,7 +133,9 @@ def longest_run(text: str) -> int:
 
 def url(text: str) -> str:
     """Write text as one part of a URL, which nothing in it can end."""
-    return percent_encoded(text, safe="")
+    from urllib.parse import quote
+
+    return quote(text, safe="")
 
 
 def file_name(text: str) -> str | None:
@@ -161,3 +166,38 @@ def _quoted(argument: str) -> str:
     pieces = re.split(r"(['\\])", argument)
     quoted = (f"\\{piece}" if number % 2 else f"'{piece}'" for number, piece in enumerate(pieces) if piece)
     return "".join(quoted) or "''"
+
+
+# Makes foreign text fit to be searched: no colour codes, no base64.
+
+
+_ANSI = (
+    r"\x1b(?:\[[0-?]*[ -/]*[@-~]"  # colours and cursor movements
+    r"|\][^\x07\x1b]*(?:\x07|\x1b\\)"  # window titles and hyperlinks
+    r"|[PX^_][^\x1b]*\x1b\\"  # device control strings
+    r"|[ -/]*[0-~])"
+)
+# How base64 of PNG, JPEG, PDF, GIF, WebP and ZIP begins, and data URLs.
+_BASE64 = r"(?:iVBORw0KGgo|/9j/4AA|JVBERi0|R0lGOD|UklGR|UEsDBBQ|base64,)[A-Za-z0-9+/=_-]{200,}"
+
+
+def clean(text: str) -> str:
+    """Strip what is not text; words stay as they are, and so does white space."""
+    if "\x1b" in text:
+        text = re.sub(_ANSI, "", text)
+    if len(text) > 200 and _may_hold_base64(text):
+        text = re.sub(_BASE64, lambda match: f"[base64, {len(match.group())} characters]", text)
+    return text
+
+
+def _may_hold_base64(text: str) -> bool:
+    """Look for the openings one by one: ten times faster than the expression over texts without any."""
+    return (
+        "base64," in text
+        or "iVBORw0KGgo" in text
+        or "/9j/4AA" in text
+        or "JVBERi0" in text
+        or "R0lGOD" in text
+        or "UklGR" in text
+        or "UEsDBBQ" in text
+    )

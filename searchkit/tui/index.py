@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Protocol, TypeVar
-from urllib.parse import quote, urlencode
+from urllib.parse import urlencode
 
 import msgspec
 
@@ -19,13 +19,12 @@ from searchkit.query.types import Mode
 from searchkit.render.wire import search as searches
 from searchkit.render.wire import sessions as listings
 from searchkit.search.types import SearchOptions
+from searchkit.text.sanitize import url
 from searchkit.web.conversation_api import Reading, ReadingParameters, reading
 from searchkit.web.endpoints import Unread
 
 T = TypeVar("T")
 Parameters = Mapping[str, str | int]
-# Results that are fetched: more than anybody moves through before typing another word.
-MOST_RESULTS = 40
 MOST_SESSIONS = 100
 # Rows of a conversation that are fetched for the preview.
 MOST_ROWS = 60
@@ -37,7 +36,7 @@ _PIECE_BYTES = 65_536
 class Index(Protocol):
     """What the interface asks for; cancelled, a question ends where it can."""
 
-    async def search(self, words: str, order: Order, /) -> searches.Answer:
+    async def search(self, words: str, order: Order, limit: int, /) -> searches.Answer:
         """Find messages."""
         ...
 
@@ -80,9 +79,9 @@ class ResidentIndex:
         """Connect for each question only: one that is cancelled ends with its connection."""
         self._directory = directory
 
-    async def search(self, words: str, order: Order, /) -> searches.Answer:
+    async def search(self, words: str, order: Order, limit: int, /) -> searches.Answer:
         """Find messages."""
-        asked: Parameters = {"q": words, "limit": MOST_RESULTS, "thread": 1, "sort": order.value}
+        asked: Parameters = {"q": words, "limit": limit, "thread": 1, "sort": order.value}
         return await self._get("/v1/search", searches.Answer, asked)
 
     async def sessions(self) -> listings.Sessions:
@@ -96,7 +95,7 @@ class ResidentIndex:
     async def reading(self, id: str, words: str, /) -> Reading:
         """Show the rows around a message, with the words marked."""
         asked: Parameters = {"q": words, "count": MOST_ROWS, "pictures": "no"}
-        return await self._get(f"/v1/readings/{quote(id, safe='')}", Reading, asked)
+        return await self._get(f"/v1/readings/{url(id)}", Reading, asked)
 
     async def values(self, name: str, /) -> list[str]:
         """Return the values of a filter, those that most sessions have first."""
@@ -144,9 +143,9 @@ class OwnIndex:
         self._engine = Engine(directory)
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="searchkit-interface")
 
-    async def search(self, words: str, order: Order, /) -> searches.Answer:
+    async def search(self, words: str, order: Order, limit: int, /) -> searches.Answer:
         """Find messages."""
-        options = SearchOptions(query=understand(words), limit=MOST_RESULTS, thread=1, sort=order)
+        options = SearchOptions(query=understand(words), limit=limit, thread=1, sort=order)
         return await self._do(lambda: searches.answer(self._engine.answer(options), Mode.HYBRID.value))
 
     async def sessions(self) -> listings.Sessions:

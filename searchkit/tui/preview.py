@@ -1,5 +1,6 @@
 """The conversation around a hit: rows laid out as lines, the hit in sight, and a way from hit to hit."""
 
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from typing import ClassVar
 
@@ -51,6 +52,9 @@ class Preview(LineView):
         # Lines on which the row that was asked for begins, and all rows that answer the question.
         self._here = 0
         self._hits: list[int] = []
+        # The line that each row begins on.
+        self._begins: list[int] = []
+        self._was_shown = False
 
     def show(self, reading: Reading) -> None:
         """Show a conversation, the row that was asked for in sight."""
@@ -65,11 +69,16 @@ class Preview(LineView):
         self.scroll_to(y=0, animate=False)
 
     def on_resize(self) -> None:
-        """Lay the rows out for another width, with the same row in sight."""
-        if self.line_width != self._width:
-            before = self._here
-            super().on_resize()
-            self.scroll_to(y=max(0, self.scroll_offset.y + self._here - before), animate=False)
+        """Lay the rows out for another width, with the same row in sight; at first that is the one asked for."""
+        if self.line_width == self._width and self._was_shown:
+            return
+        top = bisect_right(self._begins, self.scroll_offset.y) - 1
+        self.update_lines()
+        if not self._was_shown:
+            self._go_to(self._here)
+        elif self._begins:
+            self.scroll_to(y=self._begins[max(0, top)], animate=False)
+        self._was_shown = self.size.height > 0
 
     def lay_out(self) -> Iterable[Text]:
         """Lay the rows out for the width."""
@@ -77,8 +86,9 @@ class Preview(LineView):
         if self.reading is None:
             return note(self._note, width)
         lines: list[Text] = []
-        self._here, self._hits = 0, []
+        self._here, self._hits, self._begins = 0, [], []
         for number, row in enumerate(self.reading.rows, self.reading.begin):
+            self._begins.append(len(lines))
             is_here = number == self.reading.here
             if is_here:
                 self._here = len(lines)

@@ -42,7 +42,10 @@ class Said(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Item(msgspec.Struct, frozen=True, kw_only=True):
-    """A result or a session as the list shows it; `id` is what the preview reads."""
+    """A result or a session as the list shows it; `id` is what the preview reads.
+
+    A note stands before where and when it was, what else there is `about` it behind.
+    """
 
     id: str
     session: str | None
@@ -53,6 +56,7 @@ class Item(msgspec.Struct, frozen=True, kw_only=True):
     time: int | None
     resume: str | None = None
     about: str = ""
+    note: str = ""
     said: Sequence[Said] = ()
 
     @property
@@ -88,7 +92,7 @@ def of_result(found: searches.Result) -> Item:
         app=app,
         time=_milliseconds(found.timestamp),
         resume=found.resume,
-        about=NEAR if is_only_near(found) else "",
+        note=NEAR if is_only_near(found) else "",
         said=said,
     )
 
@@ -152,6 +156,12 @@ class Results(LineView):
         self.update_lines()
         self.scroll_to(y=0, animate=False)
         self.post_message(self.Moved())
+
+    def extend(self, items: Sequence[Item]) -> None:
+        """Add items that follow those that are shown, which stay as they are."""
+        if [one.id for one in items[: len(self.items)]] == [one.id for one in self.items]:
+            self.items = [*self.items, *items[len(self.items) :]]
+            LineView.update_lines(self)
 
     def lay_out(self) -> Iterable[Text]:
         """Lay every item out for the width."""
@@ -222,9 +232,7 @@ class Results(LineView):
 def _lines(item: Item, width: int, now: float) -> Iterable[Text]:
     """Show the title, where and when it was, what was found, and what answers it."""
     yield fitted(line((one_line(item.title or UNTITLED), "bold")), width)
-    when = f"{day(item.time)}, {age(item.time, now)}" if item.time else day(item.time)
-    about = [last_part(item.project) if item.project else "", item.branch or "", when, item.about]
-    yield fitted(line((" · ".join(one_line(one) for one in about if one), DIM)), width)
+    yield fitted(line((_about(item, width, now), DIM)), width)
     taken = SPEAKER_WIDTH + 1 if width >= LEAST_FOR_SPEAKERS else 0
     for number, said in enumerate(item.said):
         name = fitted(line((said.speaker, "red" if said.is_error else "cyan")), SPEAKER_WIDTH)
@@ -233,6 +241,15 @@ def _lines(item: Item, width: int, now: float) -> Iterable[Text]:
         for row, text in enumerate(shown):
             margin = (name if row == 0 else line(" " * taken)) if taken else line()
             yield line() + margin + coloured(text)
+
+
+def _about(item: Item, width: int, now: float) -> str:
+    """Say where and when it was; how long ago, and on which branch, only where there is room."""
+    project, branch = last_part(item.project) if item.project else "", item.branch or ""
+    times = [f"{day(item.time)}, {age(item.time, now)}", day(item.time)] if item.time else [day(item.time)]
+    tried = [*((project, branch, when, item.about) for when in times), (project, times[-1], item.about)]
+    written = [" · ".join(one_line(one) for one in (item.note, *pieces) if one) for pieces in tried]
+    return next((one for one in written if len(one) <= width), written[-1])
 
 
 def _with_margin(text: Text) -> Text:

@@ -14,20 +14,24 @@ from msgspec import Meta
 from msgspec.structs import replace
 
 from searchkit.backends.base import Backend, Order
-from searchkit.conversation import lookup, pages, resume
+from searchkit.conversation import lookup, outline, pages, resume
 from searchkit.conversation import types as conversations
 from searchkit.conversation.pages import OF_AGENT, first_record, leaf, page, steps_in, with_texts
 from searchkit.engine import Engine
 from searchkit.errors import NotFound
 from searchkit.query.parse import understand
-from searchkit.query.types import Filter, Group, Mode, Query, narrowed
+from searchkit.query.types import Condition, Filter, Group, Mode, Query, narrowed
 from searchkit.render.wire.base import Time, Wire
-from searchkit.render.wire.sessions import Cost, cost
+from searchkit.render.wire.conversation import Touch
+from searchkit.render.wire.sessions import Cost, Work, cost, work
+from searchkit.search.snippets import cut
 from searchkit.sources import registry
 from searchkit.sources.base import Adapter
 from searchkit.text.format import stamp
 from searchkit.text.sanitize import one_line
+from searchkit.types import Figures, Grouping
 from searchkit.web.endpoints import Endpoint, Number, Parameters, Unread, Words
+from searchkit.web.home_api import HOME_ENDPOINTS
 from searchkit.web.row_json import Around, Marks, RecordPictures, Row, StartedAgent, marks, row, started
 
 MOST_READINGS = 12
@@ -98,13 +102,16 @@ def digest(reading: pages.Reading) -> str:
 
 
 def _numbers(reading: pages.Reading) -> "tuple[array[int], ...]":
-    return reading.keys, reading.turns, reading.begins, reading.prompts, reading.walked
+    return reading.keys, reading.turns, reading.begins, reading.prompts, reading.typed, reading.walked
 
 
 # What the page is told when it leafs through a conversation: a few rows, and what there is beside them.
 
 # Hits that can be walked through in one conversation.
 MOST_HITS = 200
+# Prompts that are listed beside a conversation, and what is shown of each: two lines of a narrow column.
+MOST_PROMPTS = 2_000
+PROMPT_CHARACTERS = 120
 # Rows before the one that was asked for, so that it does not begin the page.
 ABOVE = 12
 
@@ -136,6 +143,12 @@ class ReadingParameters(Marked, frozen=True, kw_only=True):
     count: Count = 40
     as_of: AsOf = ""
     pictures: Annotated[bool, Meta(description="Look for pictures in the transcripts, which takes a while.")] = True
+
+
+class ContentsParameters(Marked, frozen=True, kw_only=True):
+    """What `/v1/readings/{id}/contents` takes."""
+
+    as_of: AsOf = ""
 
 
 class FoldParameters(Marked, frozen=True, kw_only=True):
@@ -196,6 +209,28 @@ class Fold(Wire, frozen=True, kw_only=True):
     without_pictures: WithoutPictures
 
 
+class Prompt(Wire, frozen=True, kw_only=True):
+    """Something that was typed, the row it stands in, and when it was."""
+
+    row: int
+    text: str
+    timestamp: Time
+
+
+class Contents(Wire, frozen=True, kw_only=True):
+    """What a conversation consists of: its prompts, and the totals of its session."""
+
+    as_of: str
+    prompts: list[Prompt]
+    left_out: Annotated[int, Meta(description="Prompts after these.")]
+    started: Time
+    ended: Time
+    turns_ms: Annotated[int | None, Meta(description="How long its turns took, of those that say so.")]
+    total: Work | None
+    models: list[str]
+    files: list[Touch]
+
+
 class PartText(Wire, frozen=True, kw_only=True):
     """The whole text of a part."""
 
@@ -230,6 +265,42 @@ def reading(engine: Engine, given: ReadingParameters, id: str) -> Reading | Unre
     costs = engine.costs([found.session.id]) if found.session else {}
     page = replace(_page(found, key.as_of, begin, here), cost=cost(next(iter(costs.values()), None)))
     return _with_pictures(page, rows if given.pictures else replace(rows, files=[]))
+
+
+def contents(engine: Engine, given: ContentsParameters, id: str) -> Contents:
+    """Give the prompts of a conversation with their rows, and the totals of its session."""
+    key, found = _laid_out(engine, given, id, _query(given))
+    listed = list(zip(found.prompts, found.typed, strict=True))
+    session = engine.named([found.session.id])[found.session.id] if found.session else None
+    of_session = Condition(filters=(Filter(name="session", values=(session.id,)),)) if session else None
+    groups = (Grouping.TOTAL, Grouping.MODEL)
+    figures = engine.figures(of_session, groups) if of_session else {}
+
+    def ask(backend: Backend) -> Contents:
+        shown = listed[:MOST_PROMPTS]
+        texts = backend.catalog.stored([key for _, key in shown])
+        return Contents(
+            as_of=key.as_of,
+            prompts=[
+                Prompt(
+                    row=row, text=cut(stored.part.text, (), PROMPT_CHARACTERS).text, timestamp=stamp(stored.link.time)
+                )
+                for (row, _), stored in zip(shown, texts, strict=True)
+                if stored is not None
+            ],
+            left_out=len(listed) - len(shown),
+            started=stamp(session.started) if session else None,
+            ended=stamp(session.ended) if session else None,
+            turns_ms=outline.turns_ms(backend.catalog, session.id) if session else None,
+            total=work(next(iter(figures[Grouping.TOTAL].values()), Figures())) if session else None,
+            models=sorted(filter(None, figures.get(Grouping.MODEL, ()))),
+            files=[
+                Touch(path=touch.path, action=touch.action)
+                for touch in (outline.files(backend.catalog.touching(session.id)) if session else ())
+            ],
+        )
+
+    return engine.ask(ask)
 
 
 def fold(engine: Engine, given: FoldParameters, id: str) -> Fold | Unread:
@@ -285,7 +356,7 @@ def _query(given: Marked) -> Query | None:
 
 
 def _laid_out(
-    engine: Engine, given: ReadingParameters | FoldParameters, id: str, query: Query | None
+    engine: Engine, given: ReadingParameters | FoldParameters | ContentsParameters, id: str, query: Query | None
 ) -> tuple[Key, pages.Reading]:
     """Take a conversation from the cache, or lay it out now, which is another moment: it may have grown since."""
     identity = engine.store.identity()
@@ -428,8 +499,10 @@ def _branch(branch: conversations.Branch, homes: Mapping[str, int]) -> RowBranch
 # The table of what only the page asks for: conversations to leaf through, whole texts, and pictures.
 
 PAGE_ENDPOINTS = (
+    *HOME_ENDPOINTS,
     Endpoint(path="/v1/readings/{id}", parameters=ReadingParameters, answer=reading, returns=Reading),
     Endpoint(path="/v1/readings/{id}/fold", parameters=FoldParameters, answer=fold, returns=Fold),
+    Endpoint(path="/v1/readings/{id}/contents", parameters=ContentsParameters, answer=contents, returns=Contents),
     Endpoint(path="/v1/parts/{id}", parameters=Marked, answer=part, returns=PartText),
     Endpoint(path="/v1/pictures/{id}", answer=pictures, returns=Pictures),
 )

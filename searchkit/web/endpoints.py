@@ -23,8 +23,13 @@ Words = Annotated[str, Meta(description="Words as `searchkit search` takes them,
 Full = Annotated[bool, Meta(description="Give whole texts.")]
 
 
+Reveal = Annotated[bool, Meta(description="Show secrets instead of masking them.")]
+
+
 class Parameters(msgspec.Struct, frozen=True, kw_only=True):
     """What an address takes; fields without a default must be given."""
+
+    reveal: Reveal = False
 
 
 class Filtered(Parameters, frozen=True, kw_only=True):

@@ -10,10 +10,10 @@ from msgspec.structs import asdict
 from searchkit.backends.base import Backend, Stored
 from searchkit.conversation import types as conversations
 from searchkit.conversation.pages import agent_id
-from searchkit.conversation.steps import count_steps, describe
+from searchkit.conversation.turns import count_steps, describe
 from searchkit.conversation.types import Break, Entry, Folded, Inside, Said
 from searchkit.query.types import Query
-from searchkit.render import document, messages
+from searchkit.render import conversation, document
 from searchkit.render.wire.base import Agent, Time, Wire, agent
 from searchkit.sources.tools import starts_agent
 from searchkit.text.format import stamp
@@ -156,7 +156,7 @@ def _said(backend: Backend, said: Said, around: Around) -> Row:
 def _pieces(stored: Stored) -> Sequence[document.Piece]:
     """Take a call apart; one that is very long is shown as text, cut."""
     part = stored.part
-    return messages.call_pieces(part) if part.kind is Kind.TOOL_CALL and len(part.text) <= MOST_CHARACTERS else ()
+    return conversation.call_pieces(part) if part.kind is Kind.TOOL_CALL and len(part.text) <= MOST_CHARACTERS else ()
 
 
 def _piece(piece: document.Piece) -> Diff | Command | Code | Text:

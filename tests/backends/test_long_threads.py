@@ -11,10 +11,10 @@ from searchkit.backends.local.backend import LocalBackend
 from searchkit.backends.local.catalog import long_threads
 from searchkit.backends.local.catalog.store import SqliteCatalog
 from searchkit.backends.local.open import open_to_write
+from searchkit.conversation.excerpt import conversation
 from searchkit.conversation.outline import outline
 from searchkit.conversation.pages import leaf, page
 from searchkit.conversation.resume import is_interrupted
-from searchkit.conversation.show import conversation
 from searchkit.indexing.ingest import ingest
 from searchkit.sources.claude import ClaudeSource
 from tests.corpus.build import build

@@ -63,6 +63,7 @@ def read_on(index: Path, committed: "Synchronized[int]", ready: Event, done: Eve
 def test_readers_beside_a_writer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, count: int, rounds: int) -> None:
     """While a corpus grows and is indexed, all readers get answers that never fall behind a commit."""
     monkeypatch.setattr(store, "COMMIT_SECONDS", 0.0)
+    monkeypatch.setattr(store, "COMMIT_SHARE", 0.0)
     build(tmp_path / "claude", 0.3, 1)
     home = Home(tmp_path / "claude")
     transcript = home.session(SESSION)
@@ -102,6 +103,7 @@ def test_readers_beside_a_writer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 def test_first_run_answers_before_it_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A search during a first run finds what was read by then, which are the newest sessions."""
     monkeypatch.setattr(store, "COMMIT_SECONDS", 0.0)
+    monkeypatch.setattr(store, "COMMIT_SHARE", 0.0)
     monkeypatch.setattr(worker, "BATCH_CHANGES", 4)
     home = Home(tmp_path / "claude")
     sessions = [f"{number:08}-0000-4000-8000-000000000000" for number in range(24)]

@@ -52,7 +52,7 @@ def lead(page: Page, path: str) -> None:
         ("/overview", "/v1/stats", ".plot"),
         (f"/session/{OF_SAMPLE}", "/v1/readings", ".row"),
         ("/?q=webhook", "/v1/search", ".result"),
-        ("/", "/v1/sessions", ".recent"),
+        ("/", "/v1/cards", ".recent"),
     ],
 )
 def test_view_that_failed_is_asked_again(sample: Site, open_page: Open, path: str, asked: str, shown: str) -> None:

@@ -164,7 +164,7 @@ def test_search_is_narrowed(name: str, words: str, request: pytest.FixtureReques
     kind = facet(page, "kind")
     narrowed = matches(page)
     page.locator("[data-facet=kind] .value").first.click()
-    expect(page.locator("[data-facet=kind] .value[aria-pressed=true]")).to_have_text(re.compile(kind))
+    expect(page.locator("[data-facet=kind] .value[aria-pressed=true]")).to_have_text(re.compile(kind.replace("_", " ")))
 
     assert re.fullmatch(rf"{words} after:[-\d]+ before:[-\d]+ kind:{kind}", words_of(page))
     assert everything > narrowed > matches(page)

@@ -16,7 +16,7 @@ import msgspec
 import pytest
 
 from searchkit import Engine, __version__
-from searchkit.cli.forward import COMMANDS as FORWARDED
+from searchkit.__main__ import COMMANDS as FORWARDED
 from searchkit.errors import SearchkitError
 from searchkit.mcp.bridge import Bridge
 from searchkit.mcp.server import TOOLS
@@ -374,10 +374,10 @@ def test_agent_is_told_nothing_that_is_hidden(
     caller = {"session": "", "cwd": f"/src/{evil('cwd')}0"}
     asked = [("tools/call", {"name": name, "arguments": given}) for given in calls(name)] if name in TOOLS else []
     asked = asked or [("resources/list", {}), ("resources/templates/list", {})]
-    replies = _conversed(hostile, caller, asked)
+    replies = conversed(hostile, caller, asked)
     if name not in TOOLS:
         listed = [one["uri"] for one in replies[0]["result"]["resources"]]
-        replies += _conversed(hostile, caller, [("resources/read", {"uri": uri}) for uri in (*listed, EVIL)])
+        replies += conversed(hostile, caller, [("resources/read", {"uri": uri}) for uri in (*listed, EVIL)])
         assert all(re.fullmatch(r"searchkit://session/[\w.~%-]+", uri) for uri in listed)
         assert len(listed) == sum("result" in one for one in replies[2:])
 
@@ -388,7 +388,7 @@ def test_agent_is_told_nothing_that_is_hidden(
     assert_nothing_ran(hostile, place)
 
 
-def _conversed(
+def conversed(
     hostile: Hostile, caller: dict[str, str], asked: list[tuple[str, dict[str, Any]]]
 ) -> list[dict[str, Any]]:
     """Ask the server of agents, and return its answers in order."""

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from searchkit.client import address, connect
+from searchkit.client import connect
 from tests.support.running import Answer
 from tests.support.transcript import Home
 
@@ -180,7 +180,7 @@ def test_no_process_is_started_without_an_index(shell: Shell, tmp_path: Path) ->
 def test_process_that_does_not_answer_is_done_without(shell: Shell, answer: bytes | None) -> None:
     """One that dies, answers by halves or hangs is given up, which is told on stderr."""
     with socket.socket(socket.AF_UNIX) as listening:
-        listening.bind(address.socket_path(str(shell.index)))
+        listening.bind(connect.socket_path(str(shell.index)))
         listening.listen()
 
         def serve() -> None:

@@ -110,3 +110,23 @@ def test_pipes_are_never_paged(indexed: str) -> None:
     assert "[]\n" == piped.stderr
     assert "line 49" in piped.stdout
     assert "\x1b" not in piped.stdout
+
+
+def test_search_fills_the_screen_and_no_more(home: Home, run: Run) -> None:
+    """On a terminal as many results are shown as fit, each with its answer; -n shows so many, in a pager."""
+    for number in range(9):
+        transcript = home.session(f"{number}1111111-1111-4111-8111-111111111111")
+        transcript.prompt(f"where does the giraffe number {number} live? " + "by the lake or in the hills " * 20)
+        transcript.text(f"Giraffe {number} lives by the lake. " + "It was counted there. " * 20)
+    run("index")
+
+    screenful = on_terminal("search", "giraffe", "--no-resident").splitlines()
+    whole = on_terminal("search", "giraffe", "-n", "9", "--no-resident", PAGER="sed s/^/paged:/").splitlines()
+    few = on_terminal("search", "giraffe", "-n1", "--no-resident")
+
+    shown = [line for line in screenful if "It was counted there" in line]
+    assert len(screenful) < LINES
+    assert 2 <= len(shown) < 9
+    assert "of 9 sessions shown" in screenful[-1] + screenful[-2]
+    assert 9 == sum(line.startswith("paged:") and "#0" in line for line in whole)
+    assert "1 session shown" in few

@@ -80,3 +80,40 @@ def test_engine_is_imported_when_it_is_asked_for() -> None:
     asked = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
 
     assert "False searchkit.engine False\n" == asked.stdout
+
+
+def test_commands_do_without_typing_extensions(home: Home, run: Run) -> None:
+    """A search leaves out what msgspec would import for older versions of Python, and others can still import it."""
+    home.session(SESSION).prompt("find the slow query")
+    run("index")
+    program = (
+        "import sys; from searchkit.__main__ import main; sys.argv = ['searchkit', 'search', 'slow', '--no-resident']\n"
+        "try: main()\n"
+        "finally: print('msgspec' in sys.modules, 'typing_extensions' in sys.modules, file=sys.stderr)\n"
+    )
+    after = "from searchkit.system.process import spare; spare(); import msgspec, typing_extensions"
+
+    asked = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    imported = subprocess.run([sys.executable, "-c", after], capture_output=True, text=True, check=False)
+
+    assert (0, "True False") == (asked.returncode, asked.stderr.splitlines()[-1])
+    assert 0 == imported.returncode
+
+
+def test_interruption_while_it_is_loaded_is_quiet() -> None:
+    """Ctrl-C while a command is still being imported ends it as it does later: without a traceback."""
+    program = """
+import sys
+class Impatient:
+    def find_spec(self, name, path=None, target=None):
+        if name == "searchkit.cli.main":
+            raise KeyboardInterrupt
+sys.meta_path.insert(0, Impatient())
+sys.argv = ["searchkit", "status", "--no-resident"]
+from searchkit.__main__ import main
+main()
+"""
+
+    asked = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+
+    assert (130, "") == (asked.returncode, asked.stderr)

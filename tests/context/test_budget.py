@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from searchkit.context.budget import FAIR_SIZE, LEAST_SIZE, allot
+from searchkit.context.pack import FAIR_SIZE, FIRST_SIZE, LEAST_SIZE, allot
 
 CITATION = 100
 
@@ -13,18 +13,18 @@ def cost(number: int, size: int) -> int:
     return CITATION + size
 
 
-def test_all_get_a_fair_size_before_one_grows() -> None:
-    """With room for three passages of a fair size, three have it."""
-    room = 3 * cost(0, FAIR_SIZE)
+def test_best_passage_has_more_and_others_a_fair_size_before_one_grows() -> None:
+    """With room for the best passage and two others, they have it."""
+    room = cost(0, FIRST_SIZE) + 2 * cost(1, FAIR_SIZE)
 
-    assert [FAIR_SIZE] * 3 + [0] == allot(cost, [10_000] * 4, room)
+    assert [FIRST_SIZE, FAIR_SIZE, FAIR_SIZE, 0] == allot(cost, [10_000] * 4, room)
 
 
-def test_first_ones_grow_with_what_is_left() -> None:
-    """What does not suffice for another passage goes to the first one."""
-    room = 3 * cost(0, FAIR_SIZE) + 60
+def test_best_passage_has_a_fair_size_where_there_is_no_room_for_more() -> None:
+    """Then it grows with what does not suffice for another passage."""
+    room = 2 * cost(0, FAIR_SIZE) + 60
 
-    assert [FAIR_SIZE + 60, FAIR_SIZE, FAIR_SIZE] == allot(cost, [10_000] * 3, room)
+    assert [FAIR_SIZE + 60, FAIR_SIZE] == allot(cost, [10_000] * 2, room)
 
 
 def test_no_passage_grows_beyond_its_end() -> None:

@@ -85,6 +85,7 @@ def test_fields_for_programs(engine: Engine) -> None:
         "tokens": tokens.count(render.markdown(pack)),
         "max_tokens": 450,
         "tokenizer": tokens.NAME,
+        "is_sure": True,
         "empty_because": None,
         "respelled": {},
     } == told
@@ -93,7 +94,7 @@ def test_fields_for_programs(engine: Engine) -> None:
 
 def test_values_for_programs(engine: Engine) -> None:
     """An excerpt carries what was asked, found and done, what came of it, and where it is."""
-    excerpts = msgspec.to_builtins(wire.pack(engine.context(f"{QUESTION} kind:result", 2_000)))["excerpts"]
+    excerpts = msgspec.to_builtins(wire.pack(engine.context("lantern steady kind:result", 2_000)))["excerpts"]
 
     assert isinstance(excerpts, list)
     told = next(one for one in excerpts if one["session"] == OTHER)

@@ -19,9 +19,9 @@ the a test flaky certificate check memory channel rounding money index slow quer
 conflict redis worker customs price tax offline notes queue error failed cargo pytest src tls.rs products.py migration
 kind:result kind:prompt is:error project:teashop "in the" merge* nonsenseword
 """.split()
-# Below this a fifth of the budget holds no further passage with its citation.
+# Below this three tenths of the budget hold no further passage with its citation.
 LEAST_TO_FILL = 1_500
-LEAST_USED = 0.8
+LEAST_USED = 0.7
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +54,7 @@ def test_budget_is_never_exceeded(engine: Engine, words: list[str], max_tokens: 
 @given(words=st.lists(st.sampled_from(WORDS), min_size=1, max_size=3), max_tokens=st.integers(LEAST_TO_FILL, 6_000))
 @settings(max_examples=40, deadline=None)
 def test_budget_is_used_where_there_is_enough_to_say(engine: Engine, words: list[str], max_tokens: int) -> None:
-    """Where twice the budget would hold more than the budget, at least 80 % of the budget is used."""
+    """Where twice the budget would hold more than the budget, at least 70 % of the budget are used."""
     more = packed(engine, " ".join(words), 2 * max_tokens)
 
     pack = packed(engine, " ".join(words), max_tokens)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from searchkit.embed.base import Embedder
 from searchkit.embed.load import choose
-from searchkit.embed.minilm.weights import packaged
+from searchkit.embed.minilm.run import packaged
 
 # Each is opened once for all of its tests. The last one takes seconds to import.
 SETTINGS = ["fake", "default", "multilingual", pytest.param("path", marks=pytest.mark.slow)]

@@ -223,6 +223,7 @@ def test_what_was_kept_up_equals_what_is_made_anew(happenings: frozenset[str], d
 
     with pytest.MonkeyPatch.context() as patch, local() as backend:
         patch.setattr(store, "COMMIT_SECONDS", 0.0)
+        patch.setattr(store, "COMMIT_SHARE", 0.0)
         kept_up(backend, order)
         kept = state(backend)
 
@@ -273,6 +274,7 @@ STORIES: dict[str, list[list[Change] | None]] = {
 def test_rewriting_is_followed(local: LocalBackend, monkeypatch: pytest.MonkeyPatch, story: str) -> None:
     """Parts that move, repeat, stand in or go after they were indexed are found as they are now."""
     monkeypatch.setattr(store, "COMMIT_SECONDS", 0.0)
+    monkeypatch.setattr(store, "COMMIT_SHARE", 0.0)
 
     kept_up(local, STORIES[story])
 

@@ -7,8 +7,7 @@ import pytest
 from searchkit.backends.base import Backend
 from searchkit.backends.local.backend import LocalBackend
 from searchkit.query import filters
-from searchkit.query.filters import FilterSpec, Level, Value
-from searchkit.query.suggestions import unknown
+from searchkit.query.filters import FilterSpec, Level, Value, unknown
 from searchkit.query.types import Condition
 from searchkit.types import Context
 from tests.contract.small import A, B, C, fact, ids, record, told, transcript

@@ -10,10 +10,10 @@ import pytest
 
 from searchkit.backends.local.backend import LocalBackend
 from searchkit.backends.local.open import open_to_write
+from searchkit.conversation.excerpt import conversation
 from searchkit.conversation.outline import outline
 from searchkit.conversation.pages import leaf
 from searchkit.conversation.resume import is_interrupted
-from searchkit.conversation.show import conversation
 from searchkit.indexing.ingest import ingest
 from searchkit.sources.claude import ClaudeSource
 from tests.corpus.long import SESSION, Long, write_long

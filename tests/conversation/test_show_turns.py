@@ -5,9 +5,9 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from searchkit.backends.base import Backend
-from searchkit.conversation.show import conversation
-from searchkit.conversation.steps import describe
+from searchkit.conversation.excerpt import conversation
 from searchkit.conversation.subagents import MOST_DEPTH
+from searchkit.conversation.turns import describe
 from searchkit.conversation.types import Break, Conversation, Entry, Folded, Inside, Reason, Said
 from tests.support.transcript import Home, Record, tool_id
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from safetensors.numpy import save_file
 
-from searchkit.embed.minilm import build, weights
+from searchkit.embed.minilm import build, run
 from searchkit.embed.minilm.model import NAME, MiniLM
 from searchkit.errors import ModelDamaged, ModelMissing
 from tests.support import small_model
@@ -84,7 +84,7 @@ def test_foreign_file_is_replaced(model: Path, directory: Path, content: bytes) 
 def test_other_weights_make_another_model(model: Path, directory: Path) -> None:
     """When the package brings other weights, they are used, and the identity says so."""
     before = MiniLM(directory)
-    save_file(small_model.tensors(seed=2), model / weights.TENSORS)
+    save_file(small_model.tensors(seed=2), model / run.TENSORS)
 
     after = MiniLM(directory)
 
@@ -95,7 +95,7 @@ def test_other_weights_make_another_model(model: Path, directory: Path) -> None:
 def test_same_weights_installed_again_are_the_same_model(model: Path, directory: Path) -> None:
     """Files with other times and the same content need no other model."""
     before = MiniLM(directory)
-    for name in weights.FILES:
+    for name in run.FILES:
         shutil.copy(model / name, model / f"{name}.again")
         (model / f"{name}.again").replace(model / name)
 
@@ -109,9 +109,9 @@ def test_processes_at_once_do_not_harm_each_other(model: Path, directory: Path) 
     program = (
         "import sys; sys.path.insert(0, sys.argv[1])\n"
         "from pathlib import Path\n"
-        "from searchkit.embed.minilm import weights\n"
+        "from searchkit.embed.minilm import run\n"
         "from searchkit.embed.minilm.model import MiniLM\n"
-        f"weights.PACKAGE = {small_model.PACKAGE!r}\n"
+        f"run.PACKAGE = {small_model.PACKAGE!r}\n"
         f"print(MiniLM(Path(sys.argv[2])).embed({TEXTS!r}).tobytes().hex())"
     )
     command = [sys.executable, "-c", program, str(model.parent.parent), str(directory)]
@@ -151,7 +151,7 @@ def test_model_that_suffers_from_bytes_is_run_in_floats(
 
 def test_missing_package_is_named(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without the package, the error says which one to install."""
-    monkeypatch.setattr(weights, "PACKAGE", "no_such_package")
+    monkeypatch.setattr(run, "PACKAGE", "no_such_package")
 
     with pytest.raises(ModelMissing) as raised:
         MiniLM(directory)
@@ -162,11 +162,11 @@ def test_missing_package_is_named(directory: Path, monkeypatch: pytest.MonkeyPat
 @pytest.mark.parametrize(
     ("name", "content"),
     [
-        (weights.TENSORS, b""),
-        (weights.TENSORS, b"\x00" * 1000),
-        (weights.TOKENIZER, b"{}"),
-        (weights.CONFIG, b"not JSON"),
-        (weights.CONFIG, b'{"model_type": "llama"}'),
+        (run.TENSORS, b""),
+        (run.TENSORS, b"\x00" * 1000),
+        (run.TOKENIZER, b"{}"),
+        (run.CONFIG, b"not JSON"),
+        (run.CONFIG, b'{"model_type": "llama"}'),
     ],
 )
 def test_damaged_or_foreign_model_files_are_said_to_be(model: Path, directory: Path, name: str, content: bytes) -> None:
@@ -182,9 +182,9 @@ def test_damaged_or_foreign_model_files_are_said_to_be(model: Path, directory: P
 
 def test_missing_model_file_is_named(model: Path, directory: Path) -> None:
     """A package without one of its files is an error that names the file."""
-    (model / weights.TENSORS).unlink()
+    (model / run.TENSORS).unlink()
 
-    with pytest.raises(ModelDamaged, match=weights.TENSORS):
+    with pytest.raises(ModelDamaged, match=run.TENSORS):
         MiniLM(directory)
 
 
@@ -193,7 +193,7 @@ def test_weights_of_another_shape_are_refused(model: Path, directory: Path, shap
     """Weights that do not fit together are said to be damaged."""
     made = small_model.tensors(seed=1)
     made["encoder.layer.1.output.dense.weight"] = np.zeros(shape, np.float32)
-    save_file(made, model / weights.TENSORS)
+    save_file(made, model / run.TENSORS)
 
     with pytest.raises(ModelDamaged):
         MiniLM(directory)
@@ -206,7 +206,7 @@ def test_missing_weights_and_weights_without_numbers_are_refused(model: Path, di
     without_numbers = made | {"embeddings.LayerNorm.bias": np.full(small_model.WIDTH, np.nan, np.float32)}
 
     for wrong in (lacking, without_numbers):
-        save_file(wrong, model / weights.TENSORS)
+        save_file(wrong, model / run.TENSORS)
         with pytest.raises(ModelDamaged):
             MiniLM(directory)
 

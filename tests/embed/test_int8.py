@@ -5,8 +5,8 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from searchkit.embed.minilm.build import SPARE, Bytes, Observing, Range, ranges
 from searchkit.embed.minilm.graph import INPUT, Array, Dense, Floats, Graph
-from searchkit.embed.minilm.int8 import SPARE, Bytes, Observing, Range, ranges
 from searchkit.embed.minilm.run import Encoder
 
 TOKENS, WIDTH, OUT = 200, 64, 48

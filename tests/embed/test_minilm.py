@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from searchkit.embed.minilm import model as minilm
-from searchkit.embed.minilm import weights
+from searchkit.embed.minilm import run
 from searchkit.embed.minilm.build import SAMPLES
 from searchkit.embed.minilm.graph import Floats, encoder
 from searchkit.embed.minilm.model import MiniLM
@@ -80,13 +80,13 @@ def test_identity_of_the_default_model(model: MiniLM) -> None:
         identity.precision,
         identity.max_tokens,
     )
-    assert weights.fingerprint(weights.packaged()) == identity.weights
+    assert run.fingerprint(run.packaged()) == identity.weights
 
 
 def test_bytes_agree_with_floats(model: MiniLM) -> None:
     """Over texts of many kinds, the mean cosine with the original weights is at least 0.997, and none is far off."""
-    packaged = weights.packaged()
-    original = Encoder(encoder(weights.tensors(packaged), weights.shape(packaged), Floats()))
+    packaged = run.packaged()
+    original = Encoder(encoder(run.tensors(packaged), run.shape(packaged), Floats()))
     rows = [model._tokens.numbers(text) for text in SAMPLES]
 
     cosines = np.sum(original.vectors(rows) * model.embed(SAMPLES), axis=1)
@@ -160,12 +160,12 @@ def test_graph_agrees_with_sentence_transformers(model: MiniLM, monkeypatch: pyt
     from sentence_transformers import SentenceTransformer
     from tokenizers import Tokenizer
 
-    packaged = weights.packaged()
+    packaged = run.packaged()
     texts = [*SAMPLES, "word " * 600]
     expected = SentenceTransformer(str(packaged), device="cpu").encode(texts, normalize_embeddings=True)
 
-    tokens = Tokens(Tokenizer.from_file(str(packaged / weights.TOKENIZER)), minilm.MAX_TOKENS)
-    original = Encoder(encoder(weights.tensors(packaged), weights.shape(packaged), Floats()))
+    tokens = Tokens(Tokenizer.from_file(str(packaged / run.TOKENIZER)), minilm.MAX_TOKENS)
+    original = Encoder(encoder(run.tensors(packaged), run.shape(packaged), Floats()))
     floats = original.vectors([tokens.numbers(text) for text in texts])
 
     assert np.sum(expected * floats, axis=1).min() > 0.9999

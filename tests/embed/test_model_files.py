@@ -16,10 +16,10 @@ from typing import Any
 import pytest
 
 from searchkit.embed import model_files
-from searchkit.embed.cross_encoder import CrossEncoder
 from searchkit.embed.load import choose
-from searchkit.embed.minilm.weights import packaged
+from searchkit.embed.minilm.run import packaged
 from searchkit.embed.model_files import is_path
+from searchkit.embed.sentence_transformer import CrossEncoder
 from searchkit.errors import ModelDamaged, ModelMissing, ModelUnsafe
 
 NAME = "mira/mine"

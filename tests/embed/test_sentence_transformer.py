@@ -11,9 +11,9 @@ import pytest
 from searchkit.embed.base import Vectors
 from searchkit.embed.fake import FakeEmbedder
 from searchkit.embed.load import choose
-from searchkit.embed.minilm.weights import packaged
+from searchkit.embed.minilm.run import packaged
 from searchkit.embed.model_files import within_memory
-from searchkit.embed.prompts import Prefixes, prefixes
+from searchkit.embed.sentence_transformer import Prefixes, prefixes
 from searchkit.errors import ModelDamaged, ModelMissing, ModelTooLarge
 
 BGE = "Represent this sentence for searching relevant passages: "

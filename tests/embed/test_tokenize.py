@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tokenizers import Tokenizer
 
-from searchkit.embed.minilm import weights
+from searchkit.embed.minilm import run
 from searchkit.embed.minilm.run import BATCH_TOKENS, CHOICE_ROWS, batches
 from searchkit.embed.tokenize import Tokens, encodable
 
@@ -19,7 +19,7 @@ WORDS = ["hello", "unbelievably", "getUserName", "ünïcödé", "读progress文�
 
 def tokenizer() -> Tokenizer:
     """Open the default model's tokenizer."""
-    path: Path = weights.packaged() / weights.TOKENIZER
+    path: Path = run.packaged() / run.TOKENIZER
     return Tokenizer.from_file(str(path))
 
 

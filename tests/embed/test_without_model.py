@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from searchkit.embed.minilm.weights import PACKAGE
+from searchkit.embed.minilm.run import PACKAGE
 from tests.support.running import Answer, Run
 from tests.support.transcript import Home
 

@@ -28,7 +28,7 @@ FORBIDDEN_IMPORTS = [
     ("engine.py", "import sqlite3", "stores"),
     ("backends/costs.py", "import tantivy", "stores"),
     ("engine.py", "import searchkit.backends.local.layout", "backends"),
-    ("cli/forward.py", "def later() -> None:\n    from searchkit.backends.local import CATALOG", "backends"),
+    ("__main__.py", "def later() -> None:\n    from searchkit.backends.local import CATALOG", "backends"),
     ("cli/main.py", "def later() -> None:\n    import lancedb", "stores"),
     ("engine.py", "import torch", "models"),
     ("backends/local/__init__.py", "from tokenizers import Tokenizer", "models"),

@@ -68,3 +68,16 @@ def test_text_is_embedded_once_in_any_run(backend: LocalBackend) -> None:
     done = embed_parts.embed(backend, embedder)
 
     assert (2, ["something new"]) == (done, embedder.heard)
+
+
+def test_progress_is_told_within_a_batch(backend: LocalBackend, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Somebody who waits is told at the beginning how much there is, and then after every few texts."""
+    monkeypatch.setattr(embed_parts, "REPORTED_TEXTS", 3)
+    told: list[tuple[int, int]] = []
+
+    done = embed_parts.embed(backend, FakeEmbedder(), lambda *progress: told.append(progress))
+
+    assert ((0, done), (done, 0)) == (told[0], told[-1])
+    assert told == sorted(told)
+    assert len({one for one, _ in told}) > 2
+    assert {done} == {one + left for one, left in told}

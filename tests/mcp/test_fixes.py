@@ -8,11 +8,10 @@ import msgspec
 import pytest
 
 from searchkit import Engine
-from searchkit.conversation.errors import FLOOR, key_lines, line_words, telling
-from searchkit.conversation.mending import is_variant
+from searchkit.conversation.mending import FLOOR, is_variant, key_lines, line_words, telling
 from searchkit.mcp.caller import Caller
 from searchkit.mcp.server import call
-from searchkit.sources.refusals import is_refusal
+from searchkit.sources.tools import is_refusal
 from tests.mcp.history import FIXED, LATER
 from tests.support.transcript import Home, Record, Transcript
 
@@ -246,6 +245,13 @@ def test_long_error_is_cut_to_what_tells() -> None:
     assert "error: no such column: ledger" == key_lines(printed)
 
 
+def test_option_that_speaks_of_errors_is_none() -> None:
+    """Of a failed comparison of two commands, one with `-Werror`, all that was printed is looked at."""
+    printed = "Exit code 1\n-cc -Wall -Werror lamp.c\n+cc -Wall lamp.c\nthe recipes differ"
+
+    assert printed == key_lines(printed)
+
+
 def test_places_in_code_tell_nothing() -> None:
     """Frames and the code that raised are left out of a traceback."""
     printed = (
@@ -297,8 +303,10 @@ def test_place_of_an_error_is_where_its_line_begins() -> None:
         ("make all", "ls all", False),
         ("git status", "git push origin main", False),
         ("", "make", False),
+        ("ls -la hall/lamp", "ls -la hall", False),
+        ("git diff hall/lamp", "git diff hall/lamps", True),
     ],
 )
 def test_variant_of_a_command(one: str, other: str, is_one: bool) -> None:
-    """The same program with half of the words, but not the same words."""
+    """The same program with half of the words, which are more than options, but not the same words."""
     assert is_one is is_variant(one, other)

@@ -10,7 +10,7 @@ from jsonschema import Draft202012Validator
 
 from searchkit import __version__
 from searchkit.mcp.server import TOOLS
-from searchkit.sources import own_output
+from searchkit.sources import tools
 
 ROOT = Path(__file__).resolve().parents[2]
 PLUGIN = ROOT / "searchkit" / "plugin"
@@ -121,7 +121,7 @@ def test_server_is_what_tools_are_known_by() -> None:
     (server,) = read(PLUGIN / ".mcp.json")["mcpServers"]
     plugin = read(PLUGIN / ".claude-plugin" / "plugin.json")["name"]
 
-    assert (server, f"plugin_{plugin}_{server}") == own_output.TOOLS
+    assert (server, f"plugin_{plugin}_{server}") == tools.OWN_TOOLS
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from tests.mcp.history import ERROR, FIXED, LATER, History
 
 COMMAND = [sys.executable, "-m", "searchkit.__main__", "mcp"]
 # With a process that keeps the index open, and all in one.
-WAYS = ["alone"] + (["resident"] if importlib.util.find_spec("searchkit.server.process") else [])
+WAYS = ["alone"] + (["resident"] if importlib.util.find_spec("searchkit.server.__main__") else [])
 # For what is the same either way: the one that takes no seconds to start again and again.
 EITHER = WAYS[-1]
 ASKED = {

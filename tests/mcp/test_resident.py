@@ -23,7 +23,7 @@ PATIENCE_SECONDS = 60.0
 PAUSE_SECONDS = 0.05
 
 pytestmark = pytest.mark.skipif(
-    importlib.util.find_spec("searchkit.server.process") is None, reason="there is no resident process yet"
+    importlib.util.find_spec("searchkit.server.__main__") is None, reason="there is no resident process yet"
 )
 
 

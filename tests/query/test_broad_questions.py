@@ -15,7 +15,7 @@ from searchkit.backends.local.words.highlight import marks
 from searchkit.backends.local.words.query import MOST_CHUNKS, looked_at
 from searchkit.query.parse import understand
 from searchkit.query.types import MOST_BROAD_SCANS, MOST_SCANS, Match, Query, Term, is_broad, is_scan
-from searchkit.text import forms
+from searchkit.text import analysis
 from tests.support.answers import SESSION, found
 from tests.support.running import Run
 from tests.support.transcript import Home
@@ -173,7 +173,7 @@ def test_letters_take_one_look_at_a_text(monkeypatch: pytest.MonkeyPatch) -> Non
     """Issue 15: asking for every letter does not look at every word."""
     text = " ".join(f"{one}{number}" for number in range(1_000) for one in ("lantern", "attic", "kitchen"))
     looks: list[str] = []
-    monkeypatch.setattr(highlight, "stem", counted(forms.stem, looks))
+    monkeypatch.setattr(highlight, "stem", counted(analysis.stem, looks))
 
     assert [] == marks(understand(" ".join(LETTERS)), text)
 
@@ -184,7 +184,7 @@ def test_places_of_a_text_that_are_looked_at_are_bounded(monkeypatch: pytest.Mon
     """Issue 15: words that many others begin with are not looked for in all of a long text; long words are."""
     text = "silver rival tiger " * 10_000 + "lantern"
     looks: list[str] = []
-    monkeypatch.setattr(highlight, "stem", counted(forms.stem, looks))
+    monkeypatch.setattr(highlight, "stem", counted(analysis.stem, looks))
 
     found = marks(understand("si ri ti lantern"), text)
 

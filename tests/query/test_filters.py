@@ -9,8 +9,7 @@ import pytest
 
 from searchkit.cli.main import cli
 from searchkit.query import filters
-from searchkit.query.filter_matching import holds
-from searchkit.query.filters import FILTERS, Completion, FilterSpec, Value
+from searchkit.query.filters import FILTERS, Completion, FilterSpec, Value, holds
 from searchkit.query.parse import filters as written
 from searchkit.server.routes import ENDPOINTS
 from searchkit.web.endpoints import parameters

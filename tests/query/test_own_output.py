@@ -3,7 +3,7 @@
 import pytest
 
 from searchkit.query.types import Condition, Filter, Query
-from searchkit.sources.own_output import answering, without
+from searchkit.sources.tools import answering, without
 from searchkit.types import Block, Field, Kind, Role
 from tests.support.running import Run
 from tests.support.transcript import Home

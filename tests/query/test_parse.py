@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from searchkit.errors import UsageError
 from searchkit.query import dates, parse
 from searchkit.query.types import Clause, Condition, Filter, Match, Period, Query, Span, Term
-from searchkit.text.clean import clean
+from searchkit.text.sanitize import clean
 from searchkit.types import Kind, Language
 
 NOW = datetime(2026, 4, 15, 14, 30, tzinfo=ZoneInfo("Europe/Paris"))
@@ -179,6 +179,24 @@ def test_filter_that_is_none_is_told_where_one_is_near(text: str, near: str) -> 
     notes = ask(text).notes
 
     assert [near] * bool(near) == [note.rpartition(" ")[2] for note in notes]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("grep -i giraffe", "type NOT i"),
+        ("/gira[f]+", "no / at its end"),
+        ('"two words', "no quote at its end"),
+        ("/usr/bin /tmp 5'10\" -v2 a/b", ""),
+        ('"two words" /gira[f]+/ NOT i', ""),
+    ],
+)
+def test_sign_that_was_not_taken_is_named(text: str, said: str) -> None:
+    """What was read as words although it was likely meant as more is said aloud, with what to type instead."""
+    notes = ask(text).notes
+
+    assert bool(said) == bool(notes)
+    assert all(said in note for note in notes)
 
 
 @pytest.mark.parametrize(("text", "note"), TAKEN_FOR_WORDS)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 
-from searchkit.backends.vector_priority import Space
+from searchkit.backends.duplicates import Space
 from searchkit.types import Finding
 from tests.reference.catalog import ReferenceCatalog
 from tests.reference.vectors import ReferenceVectors

@@ -245,14 +245,14 @@ class ReferenceCatalog:
         return census.counts(self.held())
 
     def figures(
-        self, condition: Condition, groupings: Sequence[Grouping], prices: Mapping[str, Price] = LIST, /
+        self, condition: Condition, groupings: Sequence[Grouping], prices: Mapping[str, Price] | None = None, /
     ) -> dict[Grouping, dict[str, Figures]]:
         """Return figures by label, such as a day, for each grouping; what has no label is under the empty one."""
-        return figures.figures(self.held(), condition, groupings, prices)
+        return figures.figures(self.held(), condition, groupings, LIST if prices is None else prices)
 
-    def costs(self, sessions: Sequence[str], prices: Mapping[str, Price] = LIST, /) -> dict[str, Cost]:
+    def costs(self, sessions: Sequence[str], prices: Mapping[str, Price] | None = None, /) -> dict[str, Cost]:
         """Return what these sessions cost; one of which nothing is known is left out."""
-        return figures.costs(self.held(), sessions, prices)
+        return figures.costs(self.held(), sessions, LIST if prices is None else prices)
 
     def everything(self) -> Iterator[Holding]:
         """Yield every record with its parts, in any order."""

@@ -7,7 +7,7 @@ from searchkit.backends.costs import Counted, Key, Spent, decode, priced, spent,
 from searchkit.backends.costs import costs as add_up
 from searchkit.backends.costs import counted as of_shares
 from searchkit.backends.prices import LONG_PROMPT, Price
-from searchkit.query.filter_matching import is_met, is_then
+from searchkit.query.filters import is_met, is_then
 from searchkit.query.types import Condition
 from searchkit.types import COST_STATE, Cost, Figures, Grouping, Kind, Link, Standing
 from tests.reference.census import Held, responses

@@ -7,8 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 
 from searchkit.backends.base import Found, Hit, Order, Stored
-from searchkit.query.filter_matching import is_met, is_time_met
-from searchkit.query.filters import BY_NAME, Level
+from searchkit.query.filters import BY_NAME, Level, is_met, is_time_met
 from searchkit.query.types import Clause, Condition, Match, Query, Term
 from searchkit.types import Kind
 from tests.reference import sessions as telling

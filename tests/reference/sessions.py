@@ -5,8 +5,7 @@ from collections.abc import Iterable, Iterator
 
 from searchkit.backends.base import Stored
 from searchkit.backends.local.catalog.sessions import MOST_TYPED, title_from
-from searchkit.query.filter_matching import is_met, is_time_met
-from searchkit.query.filters import BY_NAME
+from searchkit.query.filters import BY_NAME, is_met, is_time_met
 from searchkit.query.types import Condition
 from searchkit.sources.apps import DEFAULT
 from searchkit.types import Fact, Kind, Session

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from searchkit.backends.base import TYPED, Near, Reach, Stored, Vector
-from searchkit.backends.vector_priority import Space, Worth, is_mixed, is_multilingual, is_other, pieces, worth
+from searchkit.backends.duplicates import Space, Worth, is_mixed, is_multilingual, is_other, pieces, worth
 from searchkit.query.types import Condition
 from searchkit.types import Kind, Role
 from tests.reference.catalog import ReferenceCatalog

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from searchkit.render import messages
+from searchkit.render import conversation
 from searchkit.render.document import LANGUAGES, MOST_CHARACTERS, Code, Command, Diff, Piece, Prose, Row, spans
 from searchkit.render.lines import broken, columns, middle_cut, sliced, source_lines
 from searchkit.render.wording import gap, short
@@ -56,14 +56,14 @@ def signed(piece: Piece) -> list[str]:
 )
 def test_fenced_code_is_told_from_words(text: str, pieces: list[Piece]) -> None:
     """A fence ends with one of its own kind, at least as long; what is indented with it comes without."""
-    assert pieces == messages.text_pieces(text)
+    assert pieces == conversation.text_pieces(text)
 
 
 def test_edit_is_a_change() -> None:
     """What was replaced and what replaced it are one change; what is as usual is not told."""
     edited = call("Edit", {"file_path": "/a.py", "old_string": "x\ny", "new_string": "x\nz", "replace_all": False})
 
-    (change,) = messages.call_pieces(edited)
+    (change,) = conversation.call_pieces(edited)
 
     assert isinstance(change, Diff)
     assert ("/a.py", [" x", "-y", "+z"]) == (change.path, signed(change))
@@ -73,7 +73,7 @@ def test_several_edits_are_several_changes() -> None:
     """MultiEdit and the servers that edit files have lists of edits; what else they were told follows."""
     edits = [{"oldText": "a", "newText": "b"}, {"oldText": "c", "newText": "d"}]
 
-    first, second, rest = messages.call_pieces(
+    first, second, rest = conversation.call_pieces(
         call("mcp__files__edit_file", {"path": "/a", "edits": edits, "dryRun": True})
     )
 
@@ -83,14 +83,14 @@ def test_several_edits_are_several_changes() -> None:
 
 def test_written_file_is_all_new() -> None:
     """Every line of a file that is written is added; the end of the last line is no line."""
-    (change,) = messages.call_pieces(call("Write", {"file_path": "/a.py", "content": "x = 1\n\ny = 2\n"}))
+    (change,) = conversation.call_pieces(call("Write", {"file_path": "/a.py", "content": "x = 1\n\ny = 2\n"}))
 
     assert ["+x = 1", "+", "+y = 2"] == signed(change)
 
 
 def test_command_is_shown_as_it_was_typed() -> None:
     """A command comes with what it was for, and with what else was told of it."""
-    shown = messages.call_pieces(call("Bash", {"command": "ls\npwd", "description": "Look", "timeout": 5}))
+    shown = conversation.call_pieces(call("Bash", {"command": "ls\npwd", "description": "Look", "timeout": 5}))
 
     assert [Command(text="ls\npwd", purpose="Look"), Code(text="timeout: 5")] == shown
 
@@ -100,7 +100,7 @@ def test_call_whose_fields_lie_is_shown_as_it_is(fields: tuple[Field, ...]) -> N
     """Where the text is not laid out as its fields say, nothing is made of them."""
     told = call("Bash", {"command": "ls"}, fields)
 
-    assert [Code(text="command: ls")] == messages.call_pieces(told)
+    assert [Code(text="command: ls")] == conversation.call_pieces(told)
 
 
 def test_unchanged_lines_are_counted() -> None:
@@ -108,7 +108,7 @@ def test_unchanged_lines_are_counted() -> None:
     old = [str(number) for number in range(20)]
     new = [*old[:10], "ten", *old[11:]]
 
-    rows = [f"{row.sign}{row.text}" for row in messages.rows("\n".join(old), "\n".join(new))]
+    rows = [f"{row.sign}{row.text}" for row in conversation.rows("\n".join(old), "\n".join(new))]
 
     assert ["@7 lines unchanged", " 7", " 8", " 9", "-10", "+ten", " 11", " 12", " 13", "@6 lines unchanged"] == rows
 
@@ -118,7 +118,7 @@ def test_large_change_is_compared_in_bounded_time() -> None:
     old, new = ("\n".join(f"{name} {number % 7}" for number in range(20_000)) for name in "ab")
     began = time.perf_counter()
 
-    rows = messages.rows(f"same\n{old}", f"same\n{new}")
+    rows = conversation.rows(f"same\n{old}", f"same\n{new}")
 
     assert (Row(sign=" ", text="same"), 40_001) == (rows[0], len(rows))
     assert time.perf_counter() - began < 5

@@ -8,7 +8,7 @@ import pytest
 from searchkit.errors import UsageError
 from searchkit.render.wire import context, conversation, health, search, sessions
 from searchkit.render.wire.base import Error, Wire, encode, error
-from searchkit.server.openapi import description
+from searchkit.server.app import description
 from tests.support.running import Run
 from tests.support.transcript import Home
 

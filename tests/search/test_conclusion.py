@@ -6,8 +6,9 @@ from pathlib import Path
 import click
 import pytest
 
-from searchkit.context.markdown import markdown
+from searchkit.context.markdown import UNSURE, markdown
 from searchkit.context.types import Place, Quotation
+from searchkit.conversation.types import Folded
 from searchkit.render import search
 from searchkit.render.wire import search as wire
 from searchkit.search.snippets import without_markdown
@@ -201,18 +202,38 @@ def test_pack_has_the_window_and_the_last_paragraph(tmp_path: Path) -> None:
     assert passage.endswith("characters left out ...]\n\nSo **replace the seal** before winter.")
 
 
-def test_pack_is_not_filled_with_what_is_unrelated(tmp_path: Path) -> None:
-    """A call and its result are quoted where either holds a word that was asked for; others stay folded."""
+def test_steps_that_were_not_found_stay_folded(tmp_path: Path) -> None:
+    """A call whose result was found is quoted with it, and others are counted on a line."""
 
     def write(home: Home) -> None:
         gate = home.session(SESSION)
-        gate.prompt(ASKED)
+        gate.prompt("look at the gate")
         gate.result(gate.call("Bash", {"command": "uptime"}), "three days")
         gate.result(gate.call("Bash", {"command": "tail gate.log"}), "turnstile: motor gave up")
-        gate.text(CAUSE)
+        gate.text("I will order another one.")
 
     with searched(tmp_path, write) as engine:
-        pack = engine.context("turnstile jam", 2_000)
+        (only,) = engine.context("turnstile motor", 2_000).excerpts
 
-    beside = [one.text for one in pack.excerpts[0].entries if isinstance(one, Quotation) and one.place is Place.BESIDE]
-    assert ["command: tail gate.log", "turnstile: motor gave up"] == beside
+    beside = [one.text for one in only.entries if isinstance(one, Quotation) and one.place is Place.BESIDE]
+    assert ["command: tail gate.log"] == beside
+    assert [2] == [len(one.steps) for one in only.entries if isinstance(one, Folded)]
+
+
+def test_pack_for_what_nobody_spoke_of_is_short(tmp_path: Path) -> None:
+    """Where what comes first answers little, the nearest passages are called that; where it is far, none is quoted."""
+
+    def write(home: Home) -> None:
+        for number in range(30):
+            other = home.session(f"{number:08}{SESSION[8:]}")
+            other.prompt(f"count the lamps of street {number}")
+            other.text(f"There are {number} lamps. " + ("The gate squeaks and creaks." if number == 7 else ""))
+
+    with searched(tmp_path, write) as engine:
+        near = engine.context("why does the gate squeak and creak beside brass", 2_000)
+        far = engine.context("does the gate need a brass turnstile beside northern ferries", 2_000)
+
+    assert not near.is_sure
+    assert UNSURE in markdown(near)
+    assert 0 < near.tokens < 1_000
+    assert ((), ()) == (tuple(far.excerpts), tuple(far.answer.results))

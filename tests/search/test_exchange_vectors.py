@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from searchkit.backends.duplicates import EXCHANGE_PIECE
 from searchkit.backends.local.backend import LocalBackend
 from searchkit.backends.local.open import open_to_write
-from searchkit.backends.vector_priority import EXCHANGE_PIECE
 from searchkit.embed.fake import FakeEmbedder
 from searchkit.indexing import embed_parts
 from searchkit.indexing.ingest import ingest

@@ -7,7 +7,7 @@ import pytest
 
 from searchkit import Engine
 from searchkit.search.types import Passage
-from searchkit.text.clean import clean
+from searchkit.text.sanitize import clean
 from tests.support.answers import SESSION
 from tests.support.probe import every, searched, texts
 from tests.support.transcript import Home

@@ -15,7 +15,7 @@ from searchkit.search import semantic
 from searchkit.search.ranking import rank
 from searchkit.search.types import QuestionVectors
 from searchkit.search.weights import RECIPE, Recipe, without
-from searchkit.sources import own_output
+from searchkit.sources import tools
 from tests.support.transcript import Home
 
 SESSION = "11111111-1111-4111-8111-111111111111"
@@ -42,7 +42,7 @@ def backend(home: Home, tmp_path: Path) -> Iterator[LocalBackend]:
 
 def found(backend: LocalBackend, words: str, recipe: Recipe = RECIPE) -> set[str]:
     """Return what is found by words and by what stands behind them; nothing has a vector."""
-    query = own_output.without(understand(words, now=NOW))
+    query = tools.without(understand(words, now=NOW))
     hits = rank(backend.words.search(query, 10).hits, query, recipe)
     ranked = semantic.ranked(backend, query, QuestionVectors(chosen=np.zeros(384, np.float32)), hits, recipe=recipe)
     return {one.part.text for one in backend.catalog.stored([one.hit.key for one in ranked]) if one}

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from searchkit.backends.base import Hit
-from searchkit.embed.minilm.weights import TOKENIZER, packaged
-from searchkit.search.rerank import rerank
+from searchkit.embed.minilm.run import TOKENIZER, packaged
+from searchkit.search.pipeline import rerank
 from searchkit.search.types import Ranked
 from searchkit.types import Kind
 from tests.support.running import Run

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from searchkit import Engine
-from searchkit.client import address, control
+from searchkit.client import connect, control
 from tests.support.transcript import Home
 
 T = TypeVar("T")
@@ -85,7 +85,7 @@ class Residence:
         """Connect to the socket or to a port."""
         if port is None:
             connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-            connection.connect(str(address.socket_path(self.index)))
+            connection.connect(str(connect.socket_path(self.index)))
         else:
             connection = socket.create_connection(("127.0.0.1", port))
         connection.settimeout(SECONDS_FOR_ANYTHING)

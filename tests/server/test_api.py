@@ -10,8 +10,7 @@ from jsonschema import Draft202012Validator
 from starlette.routing import Route
 
 from searchkit.cli import main
-from searchkit.server.app import application
-from searchkit.server.openapi import description
+from searchkit.server.app import application, description
 from searchkit.server.server import Server
 from searchkit.server.service import Service
 from tests.server.residence import Residence, request

@@ -4,7 +4,7 @@ from contextlib import ExitStack
 
 import pytest
 
-from searchkit.client import address as place
+from searchkit.client import connect as place
 from searchkit.client import control
 from searchkit.server.security import MOST_AT_ONCE, MOST_BODY_BYTES, SECURITY
 from tests.server.residence import Reply, Residence, read, request, wait_for

@@ -12,7 +12,7 @@ import pytest
 from searchkit import Engine
 from searchkit.backends.local import layout
 from searchkit.backends.local.open import writing
-from searchkit.client import address, connect, control
+from searchkit.client import connect, control
 from searchkit.system.files import write_private
 from tests.server.residence import SECONDS_FOR_ANYTHING, SESSION, Residence, wait_for
 from tests.support.answers import OTHER
@@ -36,7 +36,7 @@ def test_comes_back_after_a_kill(residence: Residence) -> None:
     first = residence.serve()
     first.kill()
     first.wait(SECONDS_FOR_ANYTHING)
-    was_left = address.socket_path(residence.index).exists()
+    was_left = connect.socket_path(residence.index).exists()
 
     residence.serve()
 
@@ -52,8 +52,8 @@ def test_leaves_when_told(residence: Residence, number: signal.Signals) -> None:
     process.send_signal(number)
 
     assert 0 == process.wait(SECONDS_FOR_ANYTHING)
-    assert not address.socket_path(residence.index).exists()
-    assert address.door(residence.index) is None
+    assert not connect.socket_path(residence.index).exists()
+    assert connect.door(residence.index) is None
 
 
 def test_leaves_when_nobody_asks(residence: Residence) -> None:
@@ -61,14 +61,14 @@ def test_leaves_when_nobody_asks(residence: Residence) -> None:
     process = residence.start(SEARCHKIT_IDLE_SECONDS="0.5")
 
     assert 0 == process.wait(SECONDS_FOR_ANYTHING)
-    assert "nobody asked for 0.5 s" in address.log_path(residence.index).read_text()
+    assert "nobody asked for 0.5 s" in connect.log_path(residence.index).read_text()
     with pytest.raises(connect.NobodyThere):
         connect.ask(str(residence.index), "GET", "/v1/health")
 
 
 def remove_socket(index: Path) -> None:
     """Take the socket away."""
-    address.socket_path(index).unlink()
+    connect.socket_path(index).unlink()
 
 
 def remove_index(index: Path) -> None:
@@ -110,7 +110,7 @@ def test_refuses_an_index_of_another_format(residence: Residence) -> None:
     process = residence.start()
 
     assert 2 == process.wait(SECONDS_FOR_ANYTHING)
-    assert f"has format {layout.FORMAT + 1}" in address.log_path(residence.index).read_text()
+    assert f"has format {layout.FORMAT + 1}" in connect.log_path(residence.index).read_text()
 
 
 def test_refuses_a_directory_that_is_not_there(residence: Residence) -> None:
@@ -143,7 +143,7 @@ def test_socket_of_a_long_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
             residence.build()
             residence.serve()
 
-            path = address.socket_path(residence.index)
+            path = connect.socket_path(residence.index)
 
             assert path.parent.parent == Path(runtime)
             assert 0o700 == stat.S_IMODE(path.parent.stat().st_mode)

@@ -8,16 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from searchkit.client import address
+from searchkit.client import connect
 from searchkit.errors import NotPrivate
-from searchkit.server import logs
+from searchkit.server import server
 from tests.server.residence import SECONDS_FOR_ANYTHING, SESSION, Residence, request
 
 SECRET = "crocodile"
 
 
 def written(residence: Residence) -> str:
-    return address.log_path(residence.index).read_text()
+    return connect.log_path(residence.index).read_text()
 
 
 @pytest.mark.parametrize(
@@ -75,8 +75,8 @@ def test_log_says_that_it_was_told_to_leave(residence: Residence) -> None:
 
 def test_log_stays_small_and_private(residence: Residence) -> None:
     """However often it is written to, two bounded files remain, which only their owner reads (issue 15)."""
-    log = address.log_path(residence.index)
-    log.write_text("x" * logs.MOST_BYTES)
+    log = connect.log_path(residence.index)
+    log.write_text("x" * server.MOST_BYTES)
     log.chmod(0o644)
 
     residence.serve()
@@ -84,13 +84,13 @@ def test_log_stays_small_and_private(residence: Residence) -> None:
     made = sorted(residence.index.glob("resident.log*"))
     assert [log, log.with_name("resident.log.1")] == made
     assert [0o600, 0o600] == [stat.S_IMODE(path.stat().st_mode) for path in made]
-    assert all(path.stat().st_size <= logs.MOST_BYTES for path in made)
+    assert all(path.stat().st_size <= server.MOST_BYTES for path in made)
 
 
 def test_crash_after_a_new_log_was_begun(residence: Residence) -> None:
     """A crash is written into the log that is in use, not into the one before (issue 15)."""
-    log = address.log_path(residence.index)
-    log.write_text("x" * logs.MOST_BYTES)
+    log = connect.log_path(residence.index)
+    log.write_text("x" * server.MOST_BYTES)
     process = residence.serve()
 
     process.send_signal(signal.SIGSEGV)
@@ -106,17 +106,17 @@ def test_faults_are_told_without_their_message(tmp_path: Path) -> None:
         raise ValueError(SECRET)
 
     async def fail_unseen() -> None:
-        asyncio.get_running_loop().set_exception_handler(logs.task_died)
+        asyncio.get_running_loop().set_exception_handler(server.task_died)
         asyncio.get_running_loop().call_soon(fail)
         await asyncio.sleep(0)
 
-    with logs.kept(tmp_path):
+    with server.kept(tmp_path):
         thread = threading.Thread(target=fail, name="searchkit-failing")
         thread.start()
         thread.join()
         asyncio.run(fail_unseen())
 
-    log = address.log_path(tmp_path).read_text()
+    log = connect.log_path(tmp_path).read_text()
     assert "the thread searchkit-failing died" in log
     assert "a task failed" in log
     assert 2 == log.count("\nValueError")
@@ -127,9 +127,9 @@ def test_log_that_is_a_link_is_refused(tmp_path: Path) -> None:
     """What a link leads to is not written to (issue 15)."""
     precious = tmp_path / "precious"
     precious.write_text("precious")
-    address.log_path(tmp_path).symlink_to(precious)
+    connect.log_path(tmp_path).symlink_to(precious)
 
-    with pytest.raises(NotPrivate, match="symbolic link"), logs.kept(tmp_path):
+    with pytest.raises(NotPrivate, match="symbolic link"), server.kept(tmp_path):
         pass
 
     assert "precious" == precious.read_text()

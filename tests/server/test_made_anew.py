@@ -10,8 +10,7 @@ import pytest
 
 from searchkit import Engine
 from searchkit.backends.local import layout
-from searchkit.server.engine_pool import Engines, Held
-from searchkit.server.indexer_thread import Following
+from searchkit.server.indexer_thread import Engines, Following, Held
 from tests.server.residence import SESSION, Residence, wait_for
 from tests.support.transcript import Home
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from searchkit.server import outdated
-from searchkit.server.outdated import is_outdated
+from searchkit.server import run_command
+from searchkit.server.run_command import is_outdated
 
 
 @pytest.fixture
@@ -20,8 +20,8 @@ def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     loaded.__file__ = str(file)
     monkeypatch.setitem(sys.modules, "searchkit.loaded", loaded)
     # What is found out here is of no other test's concern.
-    monkeypatch.setattr(outdated, "_last", {"at": float("-inf"), "verdict": False})
-    monkeypatch.setattr(outdated, "_seen", {})
+    monkeypatch.setattr(run_command, "_last", {"at": float("-inf"), "verdict": False})
+    monkeypatch.setattr(run_command, "_seen", {})
     return file
 
 

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from searchkit.client import address, connect, control
-from searchkit.client import lock as alone
+from searchkit.client import connect, control
 from searchkit.errors import NotPrivate
 from searchkit.server.security import Doors
+from searchkit.system import locks as alone
 from tests.server.residence import SECONDS_FOR_ANYTHING, Residence
 from tests.support.running import Run
 
-NAMES = [address.LOCK, address.LOG, address.DOOR, address.FIRST_PAGE, address.SOCKET]
+NAMES = [connect.LOCK, connect.LOG, connect.DOOR, connect.FIRST_PAGE, connect.SOCKET]
 NOBODY = 65_534
 
 
@@ -58,7 +58,7 @@ def test_process_does_not_start(residence: Residence, name: str, prepare: Callab
 
 def test_serve_says_why_at_once(residence: Residence) -> None:
     """Who starts the process is told the reason, and does not wait for one that never comes (issue 15)."""
-    open_to_all(residence.index / address.LOG)
+    open_to_all(residence.index / connect.LOG)
 
     with pytest.raises(NotPrivate, match="can be written by other users") as refused:
         control.start(residence.index, ())
@@ -82,7 +82,7 @@ def test_socket_of_another_user_is_not_asked(residence: Residence, run: Run) -> 
     if os.geteuid() != 0:
         pytest.skip("only root can give a socket away")
     residence.serve()
-    os.chown(address.socket_path(residence.index), NOBODY, NOBODY)
+    os.chown(connect.socket_path(residence.index), NOBODY, NOBODY)
 
     with pytest.raises(connect.NoAnswer, match="belongs to another user"):
         connect.ask(str(residence.index), "GET", "/v1/health")
@@ -92,10 +92,10 @@ def test_lock_that_is_a_link_empties_nothing(tmp_path: Path) -> None:
     """Taking the lock empties the file, which must be the lock itself (issue 15)."""
     index = tmp_path / "index"
     index.mkdir()
-    link(index / address.LOCK)
+    link(index / connect.LOCK)
 
     with pytest.raises(NotPrivate, match="symbolic link"):
-        alone.hold(address.lock_path(index))
+        alone.hold(connect.lock_path(index))
 
     assert "precious" == (tmp_path / "precious").read_text()
 
@@ -111,16 +111,16 @@ def test_token_is_not_written_through_a_link(tmp_path: Path, name: str) -> None:
         door.listening.close()
 
     assert "precious" == (tmp_path / "precious").read_text()
-    assert door.token == (address.door(index) or {})["token"]
+    assert door.token == (connect.door(index) or {})["token"]
 
 
 def test_door_that_others_can_write_is_not_believed(tmp_path: Path) -> None:
     """A port and a token that somebody else could have written lead the user to his page (issue 15)."""
-    open_to_all(tmp_path / address.DOOR)
-    (tmp_path / address.DOOR).write_text('{"pid": 1, "port": 2, "token": "theirs", "page_token": "theirs"}')
+    open_to_all(tmp_path / connect.DOOR)
+    (tmp_path / connect.DOOR).write_text('{"pid": 1, "port": 2, "token": "theirs", "page_token": "theirs"}')
 
     with pytest.raises(NotPrivate, match="can be written by other users"):
-        address.door(tmp_path)
+        connect.door(tmp_path)
 
 
 def make_open_to_all(path: Path) -> None:
@@ -162,7 +162,7 @@ def test_directory_of_sockets_is_closed_to_others(tmp_path: Path, monkeypatch: p
     place.mkdir()
     place.chmod(0o755)
 
-    path = address.socket_path(tmp_path / ("long" * 40))
+    path = connect.socket_path(tmp_path / ("long" * 40))
 
     assert (place, 0o700) == (path.parent, stat.S_IMODE(place.stat().st_mode))
 

@@ -7,7 +7,7 @@ import threading
 import time
 
 from searchkit import __version__
-from searchkit.server.engine_pool import Engines
+from searchkit.server.indexer_thread import Engines
 from searchkit.server.run_command import run
 from tests.server.residence import Residence
 

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from searchkit.cli.commands import serve as serving
-from searchkit.client import address, control
-from searchkit.client import lock as alone
+from searchkit.client import connect, control
+from searchkit.system import locks as alone
 from tests.server.residence import SECONDS_FOR_ANYTHING, SESSION, Residence, request, wait_for
 from tests.support.running import Run
 from tests.support.transcript import Home
@@ -43,7 +43,7 @@ def test_starts_and_finds_and_ends(run: Run, ended: None, tmp_path: Path) -> Non
     again = run("serve", "--stop")
 
     assert first == second
-    assert str(address.socket_path(tmp_path / "index")) == first["socket"]
+    assert str(connect.socket_path(tmp_path / "index")) == first["socket"]
     assert f"by process {first['pid']}" in told
     assert {"stopped": first["pid"]} == stopped
     assert (0, "No process serves that index.\n") == (again.status, again.err)
@@ -146,10 +146,10 @@ def test_ends_one_whose_starter_does_not_wait_for_it(residence: Residence, run: 
 def test_signals_nobody_who_does_not_hold_the_lock(residence: Residence, run: Run) -> None:
     """The id in a lock that nobody holds may be anybody's by now."""
     with subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"]) as bystander:
-        address.lock_path(residence.index).write_text(str(bystander.pid))
+        connect.lock_path(residence.index).write_text(str(bystander.pid))
         with socket.socket(socket.AF_UNIX) as listening:
             # Nobody accepts, so nobody answers.
-            listening.bind(str(address.socket_path(residence.index)))
+            listening.bind(str(connect.socket_path(residence.index)))
             listening.listen()
 
             answer = run("serve", "--stop", "--json")
@@ -164,7 +164,7 @@ def test_leaves_a_successor_alone(residence: Residence, monkeypatch: pytest.Monk
     """Once another process has the lock the old one is gone, and whoever has its id now is not killed."""
     monkeypatch.setattr(control, "ENDING_SECONDS", 0.1)
     sleeping = [sys.executable, "-c", "import time; time.sleep(600)"]
-    lock = alone.hold(address.lock_path(residence.index))
+    lock = alone.hold(connect.lock_path(residence.index))
     assert lock is not None
     with (
         subprocess.Popen(sleeping) as bystander,
@@ -172,8 +172,8 @@ def test_leaves_a_successor_alone(residence: Residence, monkeypatch: pytest.Monk
         socket.socket(socket.AF_UNIX) as listening,
         ThreadPoolExecutor() as pool,
     ):
-        address.lock_path(residence.index).write_text(str(successor.pid))
-        listening.bind(str(address.socket_path(residence.index)))
+        connect.lock_path(residence.index).write_text(str(successor.pid))
+        listening.bind(str(connect.socket_path(residence.index)))
         listening.listen()
         stopping = pool.submit(control.stop, residence.index)
         asking, _ = listening.accept()

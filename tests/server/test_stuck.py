@@ -16,10 +16,10 @@ from typing import Any
 import pytest
 
 from searchkit import Engine
-from searchkit.client import address as place
+from searchkit.client import connect as place
 from searchkit.errors import Refused
-from searchkit.server import engine_pool
-from searchkit.server.engine_pool import ENGINES, Engines
+from searchkit.server import indexer_thread
+from searchkit.server.indexer_thread import ENGINES, Engines
 from tests.server.blocking import Blocking
 from tests.server.residence import SECONDS_FOR_ANYTHING, Residence, request, wait_for
 from tests.support.transcript import Home
@@ -214,7 +214,7 @@ class TestEngines:
         self, pool: Engines, back: threading.Event, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """Whoever waits too long is told so, with what to do (issue 15)."""
-        monkeypatch.setattr(engine_pool, "ANSWER_SECONDS", 0.2)
+        monkeypatch.setattr(indexer_thread, "ANSWER_SECONDS", 0.2)
 
         with pytest.raises(Refused, match="no answer within") as refused:
             asyncio.run(pool.ask(lambda engine: back.wait()))
@@ -232,7 +232,7 @@ def test_watching_first_lists_what_it_watches(tmp_path: Path) -> None:
     program = (
         "import threading\n"
         "from pathlib import Path\n"
-        "from searchkit.indexing.watch import changes_below\n"
+        "from searchkit.indexing.ingest import changes_below\n"
         f"watching = threading.Thread(target=lambda: (next(changes_below([Path({str(root)!r})])), print('watches')))\n"
         "watching.start()\n"
         "watching.join(1)\n"

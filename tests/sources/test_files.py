@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from searchkit.sources.files import open_regular
+from searchkit.sources.jsonl import open_regular
 from tests.server.residence import SECONDS_FOR_ANYTHING, SESSION
 from tests.support.transcript import Home
 

@@ -7,8 +7,8 @@ import pytest
 from searchkit import Engine
 from searchkit.mcp.caller import Caller
 from searchkit.mcp.server import call
+from searchkit.render.conversation import call_pieces
 from searchkit.render.document import Diff
-from searchkit.render.messages import call_pieces
 from searchkit.sources import tools
 from searchkit.sources.parts import split
 from searchkit.types import Block, Field, Kind, Record, Role

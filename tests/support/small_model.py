@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import NDArray
 from safetensors.numpy import save_file
 
-from searchkit.embed.minilm import weights
+from searchkit.embed.minilm import run
 
 PACKAGE = "small_model"
 WIDTH, INNER, HEADS, LAYERS, WORDS, PLACES = 32, 64, 4, 2, 30_522, 512
@@ -28,14 +28,14 @@ CONFIG = {
 def install(directory: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Make the package in a directory, let it be the default model, and return where its files are."""
     model = directory / PACKAGE / "model"
-    tokenizer = weights.packaged() / weights.TOKENIZER
+    tokenizer = run.packaged() / run.TOKENIZER
     model.mkdir(parents=True)
     (directory / PACKAGE / "__init__.py").touch()
     shutil.copy(tokenizer, model)
-    (model / weights.CONFIG).write_text(json.dumps(CONFIG), encoding="utf-8")
-    save_file(tensors(seed=1), model / weights.TENSORS)
+    (model / run.CONFIG).write_text(json.dumps(CONFIG), encoding="utf-8")
+    save_file(tensors(seed=1), model / run.TENSORS)
     monkeypatch.syspath_prepend(str(directory))
-    monkeypatch.setattr(weights, "PACKAGE", PACKAGE)
+    monkeypatch.setattr(run, "PACKAGE", PACKAGE)
     return model
 
 

@@ -10,7 +10,7 @@ import pytest
 FREEING = """
 import sys
 from pathlib import Path
-from searchkit.system.malloc import give_back
+from searchkit.system.process import give_back
 
 def held():
     return int(Path("/proc/self/statm").read_text().split()[1]) * 4096

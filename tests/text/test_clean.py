@@ -3,7 +3,7 @@
 import pytest
 
 from searchkit.sources.parts import digest, split
-from searchkit.text.clean import clean
+from searchkit.text.sanitize import clean
 from searchkit.types import Block, Kind, Record, Role
 
 CASES = [

@@ -10,7 +10,7 @@ from searchkit.backends.local.words.highlight import marks
 from searchkit.query.parse import understand
 from searchkit.query.types import Clause, Query, Term
 from searchkit.search.ranking import rank
-from searchkit.text.forms import beginning, french_forms, unelided
+from searchkit.text.analysis import beginning, french_forms, unelided
 from searchkit.text.language import is_in_english, is_in_french, word_count
 from searchkit.types import Kind
 from tests.support.transcript import Home

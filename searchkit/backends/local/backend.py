@@ -2,16 +2,18 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, suppress
+from functools import cached_property
 from pathlib import Path
-from urllib.parse import unquote
+from typing import TYPE_CHECKING
 
 from searchkit.backends.local import layout
 from searchkit.backends.local.catalog.store import FORGETTING, SqliteCatalog
-from searchkit.backends.local.vectors.store import LanceVectors
 from searchkit.backends.local.words.store import TantivyWords
-from searchkit.backends.vector_priority import Space
 from searchkit.errors import IndexBusy, IndexUnwritable, IndexVersion
 from searchkit.types import Finding
+
+if TYPE_CHECKING:
+    from searchkit.backends.local.vectors.store import LanceVectors
 
 _SCHEME = "file://"
 
@@ -22,9 +24,23 @@ class LocalBackend:
     def __init__(self, directory: Path, is_writable: bool = False) -> None:
         """Open what is in `directory`. Writing wants the index's lock, which the caller holds."""
         self.catalog = SqliteCatalog(directory, is_writable)
-        self.multilingual = LanceVectors(self.catalog, directory, is_writable, Space.MULTILINGUAL)
-        self.vectors = LanceVectors(self.catalog, directory, is_writable, beside=self.multilingual)
-        self.words = TantivyWords(self.catalog, directory, is_writable, self.vectors.pass_on_stale)
+        self._directory, self._is_writable = directory, is_writable
+        self.words = TantivyWords(self.catalog, directory, is_writable, lambda: self.vectors.pass_on_stale())
+
+    @cached_property
+    def vectors(self) -> "LanceVectors":
+        """The vectors, which a search by words has no use for."""
+        from searchkit.backends.local.vectors.store import LanceVectors
+
+        return LanceVectors(self.catalog, self._directory, self._is_writable, beside=self.multilingual)
+
+    @cached_property
+    def multilingual(self) -> "LanceVectors":
+        """The vectors of the multilingual model."""
+        from searchkit.backends.duplicates import Space
+        from searchkit.backends.local.vectors.store import LanceVectors
+
+        return LanceVectors(self.catalog, self._directory, self._is_writable, Space.MULTILINGUAL)
 
     def keep_up(self) -> None:
         """Hand what was written to the keyword index, whose own thread takes it in, and commit now and then."""
@@ -89,7 +105,12 @@ class LocalStore:
 
     def __init__(self, url: str) -> None:
         """Take where it is; nothing is looked at yet."""
-        self._directory = Path(unquote(url.removeprefix(_SCHEME)) if url.startswith(_SCHEME) else url)
+        if url.startswith(_SCHEME):
+            # Most are given as plain paths.
+            from urllib.parse import unquote
+
+            url = unquote(url.removeprefix(_SCHEME))
+        self._directory = Path(url)
 
     def exists(self) -> bool:
         """Say whether there is an index, whatever state it is in."""

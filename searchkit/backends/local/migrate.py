@@ -18,6 +18,7 @@ from typing import Any
 import orjson
 import zstandard
 
+from searchkit.backends.duplicates import Space
 from searchkit.backends.local import layout
 from searchkit.backends.local.catalog import checksums, schema, store
 from searchkit.backends.local.catalog.delete import find_parents
@@ -25,7 +26,6 @@ from searchkit.backends.local.catalog.ids import uuid_key
 from searchkit.backends.local.catalog.repair import drop_dangling
 from searchkit.backends.local.catalog.schema import KINDS, LANGUAGES, SHARED
 from searchkit.backends.local.catalog.texts import compress, unpack, unpack_unchecked
-from searchkit.backends.vector_priority import Space
 from searchkit.errors import IndexDamaged
 from searchkit.sources.parts import language_in
 

@@ -14,8 +14,8 @@ from searchkit.cli.options import (
     understood,
     words_argument,
 )
+from searchkit.config import DEFAULT_TOKENS
 from searchkit.context.markdown import markdown
-from searchkit.context.types import DEFAULT_TOKENS
 from searchkit.errors import TooFewTokens, UsageError
 from searchkit.query.types import Condition, Filter
 from searchkit.render import search

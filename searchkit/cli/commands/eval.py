@@ -19,6 +19,9 @@ from searchkit.search.types import Answer
 from searchkit.text.format import count
 from searchkit.text.sanitize import one_line
 
+# How well questions were answered: a table for people, fields for programs.
+
+
 NAME_WIDTH = 12
 
 
@@ -47,9 +50,6 @@ def evaluation(rows: Sequence[Row], mode: str, depth: int) -> Evaluation:
 def _measures(half: Measures, depth: int) -> dict[str, float]:
     names = ("hit@1", "hit@5", f"hit@{depth}", f"recall@{depth}", "mrr", f"ndcg@{depth}")
     return {name: round(value, 2) for name, value in zip(names, msgspec.structs.astuple(half), strict=True)}
-
-
-# How well questions were answered: a table for people, fields for programs.
 
 
 @click.command()

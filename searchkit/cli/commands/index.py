@@ -2,6 +2,7 @@
 
 import shutil
 import sys
+import threading
 import time
 from contextlib import suppress
 from types import TracebackType
@@ -18,12 +19,14 @@ from searchkit.indexing.ingest import Progress, Summary
 from searchkit.render import health, terminal
 from searchkit.sources.base import DEMO
 from searchkit.sources.registry import app_of
-from searchkit.system.malloc import give_back
+from searchkit.system.process import give_back
 from searchkit.text.format import size
-from searchkit.text.sanitize import one_line
+from searchkit.text.sanitize import command_line, one_line
 
 # Files that could not be read are named up to this many.
 MOST_FAILURES = 10
+# Searches to try that the first run names.
+MOST_EXAMPLES = 3
 
 
 @click.command()
@@ -75,6 +78,8 @@ def index(
             places = ", ".join(str(root / app_of(root).signs[0]) for root in engine.roots)
             raise SourceError(f"there are no transcripts below {places}", f"name another directory with --root; {DEMO}")
         if is_first:
+            if not as_json:
+                _say_what_was_found(engine, index)
             _say_what_is_deleted(engine)
     return WENT_WRONG if done.failures else 0
 
@@ -114,6 +119,21 @@ def _show_summary(done: Summary, seconds: float, as_json: bool) -> None:
         say(f"  {rest}all else is indexed; mend or remove these, and the next run reads them")
 
 
+def _say_what_was_found(engine: Engine, index: str | None) -> None:
+    """Say what the index holds, and what to try with it."""
+    # Once for each index.
+    from searchkit.search.examples import RECENT_SESSIONS, examples
+
+    sessions = engine.sessions()
+    say(*terminal.found(sessions))
+    tried = engine.ask(lambda backend: list(examples(backend, sessions[:RECENT_SESSIONS])))[:MOST_EXAMPLES]
+    where = f" {named}" if index and (named := command_line("--index", index)) else ""
+    written = [(f"searchkit search {one.query}{where}", one.meaning) for one in tried]
+    width = max((len(command) for command, _ in written), default=0)
+    if written:
+        say("Try:", *(f"  {command:<{width}}  # {meaning}" for command, meaning in written))
+
+
 def _say_what_is_deleted(engine: Engine) -> None:
     with suppress(SourceError):
         for line in health.warning(engine.retention()):
@@ -124,10 +144,22 @@ def _say_who_writes(holder: str) -> None:
     say(f"The index is being written by {holder}; waiting for it.")
 
 
-# A bar on a terminal that says how far, how fast, and how long still; silent elsewhere.
+# Bars on a terminal, one for words and one for meaning: how far, how fast, and how long still. Silent elsewhere.
 
 
-BAR_WIDTH = 24
+BAR_WIDTH = 20
+# A narrower terminal has no room for the bar beside its figures.
+LEAST_COLUMNS = 72
+# What a line says between two answers of the work: that time passes, and what that means for the rest.
+TICK_SECONDS = 0.5
+# Nothing is known of a rate before.
+LEAST_SECONDS = 1.0
+# What each phase is a part of, and what it does.
+_STAGES = {
+    "reading": ("words", "reading"),
+    "words": ("words", "indexing"),
+    "meaning": ("meaning", "embedding"),
+}
 
 
 class Bar:
@@ -135,19 +167,26 @@ class Bar:
 
     def __init__(self) -> None:
         """Draw nothing yet."""
-        self._started = self._phase_started = time.monotonic()
-        self._phase = ""
+        self._started = self._bar_started = self._phase_started = time.monotonic()
+        self._progress: Progress | None = None
         self._is_drawn = False
+        self._drawing = threading.Lock()
+        self._is_over = threading.Event()
 
     def __enter__(self) -> Self:
-        """Begin to count time."""
+        """Begin to count time, and to draw it while nothing else is said."""
         self.restart()
+        if sys.stderr.isatty():
+            threading.Thread(target=self._tick, name="searchkit-bar", daemon=True).start()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Leave the line of the bar."""
+        """Leave a line for the last bar."""
+        self._is_over.set()
+        if kind is None:
+            self._finish()
         self.clear()
 
     @property
@@ -157,35 +196,80 @@ class Bar:
 
     def restart(self) -> None:
         """Begin to count time again."""
-        self._started, self._phase = time.monotonic(), ""
+        with self._drawing:
+            self._started = self._bar_started = self._phase_started = time.monotonic()
+            self._progress = None
 
     def clear(self) -> None:
         """Take the bar off the screen."""
-        if self._is_drawn:
-            sys.stderr.write("\r\x1b[K")
-            sys.stderr.flush()
-            self._is_drawn = False
+        with self._drawing:
+            self._clear()
 
     def update(self, progress: Progress) -> None:
         """Draw again."""
         if not sys.stderr.isatty():
             return
-        if progress.phase != self._phase:
-            self._phase, self._phase_started = progress.phase, time.monotonic()
-        shown = size if progress.phase == "reading" else _parts
-        whole = max(1, progress.done + progress.left)
-        rate = progress.done / max(0.001, time.monotonic() - self._phase_started)
-        filled = BAR_WIDTH * progress.done // whole
-        left = progress.left / rate if rate else 0
-        line = (
-            f"{progress.phase} [{'#' * filled}{'-' * (BAR_WIDTH - filled)}]"
-            f" {shown(progress.done)} of {shown(whole)}, {shown(rate)}/s, {left // 60:.0f}:{left % 60:02.0f} left"
-        )
+        before = self._progress
+        if before is not None and _STAGES[before.phase][0] != _STAGES[progress.phase][0]:
+            self._finish()
+            say("You can search now: searchkit search WORDS. What means the same in other words is found from here on.")
+        with self._drawing:
+            if before is not None and before.phase != progress.phase:
+                self._phase_started = time.monotonic()
+            self._progress = progress
+            self._draw()
+
+    def _finish(self) -> None:
+        """Leave a line that says how long a bar took, and begin the next."""
+        with self._drawing:
+            self._clear()
+            if self._progress is not None and time.monotonic() - self._bar_started >= LEAST_SECONDS:
+                name = _STAGES[self._progress.phase][0]
+                took = _minutes(time.monotonic() - self._bar_started)
+                sys.stderr.write(f"{name:<8}[{'#' * BAR_WIDTH}] done in {took}\n")
+            self._bar_started = self._phase_started = time.monotonic()
+            self._progress = None
+
+    def _tick(self) -> None:
+        while not self._is_over.wait(TICK_SECONDS):
+            with self._drawing:
+                if self._progress is not None and not self._is_over.is_set():
+                    self._draw()
+
+    def _clear(self) -> None:
+        if self._is_drawn:
+            sys.stderr.write("\r\x1b[K")
+            sys.stderr.flush()
+            self._is_drawn = False
+
+    def _draw(self) -> None:
+        assert self._progress is not None
         columns = shutil.get_terminal_size().columns
+        line = drawn(self._progress, time.monotonic() - self._phase_started, columns)
         sys.stderr.write(f"\r\x1b[K{line[: columns - 1]}")
         sys.stderr.flush()
         self._is_drawn = True
 
 
+def drawn(progress: Progress, seconds: float, columns: int) -> str:
+    """Write a bar, how far it is, and, once that is known, how fast it goes and how long it still takes."""
+    name, doing = _STAGES[progress.phase]
+    shown = size if progress.phase == "reading" else _parts
+    whole = max(1, progress.done + progress.left)
+    filled = BAR_WIDTH * progress.done // whole
+    bar = f"{name:<8}[{'#' * filled}{'-' * (BAR_WIDTH - filled)}] {doing}"
+    line = f"{bar if columns >= LEAST_COLUMNS else name} {shown(progress.done)} of {shown(whole)}"
+    if not progress.left:
+        return f"{line}, finishing, {_minutes(seconds)}"
+    if not progress.done or seconds < LEAST_SECONDS:
+        return f"{line}, {_minutes(seconds)}"
+    rate = progress.done / seconds
+    return f"{line}, {shown(rate)}/s, {_minutes(progress.left / rate)} left"
+
+
+def _minutes(seconds: float) -> str:
+    return f"{seconds // 60:.0f}:{seconds % 60:02.0f}"
+
+
 def _parts(number: float) -> str:
-    return f"{number:,.0f}"
+    return f"{number:,.0f}" if number >= 10 or number == round(number) else f"{number:.1f}"

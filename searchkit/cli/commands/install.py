@@ -1,4 +1,4 @@
-"""`searchkit install`, `uninstall` and `keep`: what searchkit changes of Claude Code, shown before it is written."""
+"""`searchkit install`, `uninstall`, `keep` and `completion`: what other programs are given of searchkit."""
 
 import os
 from collections.abc import Sequence
@@ -6,13 +6,15 @@ from functools import partial
 from pathlib import Path
 
 import click
+from click.shell_completion import get_completion_class
 
 from searchkit.cli import plugin_files
 from searchkit.cli.commands import NOTHING_FOUND
-from searchkit.cli.console import opened, say
-from searchkit.cli.options import root_option
+from searchkit.cli.console import opened, print_json, print_lines, say
+from searchkit.cli.options import VARIABLE, common, root_option
 from searchkit.cli.plugin_files import Change, change, changing_options, copied, read, sure_options, write
 from searchkit.errors import UsageError
+from searchkit.render.wire.health import Script
 from searchkit.sources.claude.retention_settings import SETTINGS, NoSettings, longer
 from searchkit.sources.registry import by_app
 from searchkit.text.sanitize import command_line
@@ -127,3 +129,26 @@ def raise_period(target: Path, changes: Sequence[Change], copies: Path) -> Path 
     except OSError as error:
         raise UsageError(f"cannot write below {target}: {error}", "see who may write there") from error
     return kept
+
+
+PROGRAM = "searchkit"
+
+
+@click.command()
+@common
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+def completion(shell: str, index: str | None, as_json: bool) -> None:
+    """Print the script by which a shell completes commands, options and values.
+
+    \b
+    bash, in ~/.bashrc:                      eval "$(searchkit completion bash)"
+    zsh, in ~/.zshrc:                        eval "$(searchkit completion zsh)"
+    fish, in ~/.config/fish/config.fish:     searchkit completion fish | source
+    """
+    found = get_completion_class(shell)
+    assert found is not None
+    script = found(click.get_current_context().find_root().command, {}, PROGRAM, VARIABLE).source()
+    if as_json:
+        print_json(Script(shell=shell, script=script))
+    else:
+        print_lines([script])

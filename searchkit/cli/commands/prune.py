@@ -1,26 +1,28 @@
-"""`searchkit prune`: forgets sessions on request."""
+"""`searchkit prune`: removes sessions from the index; `searchkit doctor`: checks the index, and repairs it."""
 
 import sys
 import time
 
 import click
 
-from searchkit.cli.commands import NOTHING_FOUND
-from searchkit.cli.console import audience, print_json, print_lines, say
-from searchkit.cli.options import common
+from searchkit.cli.commands import NOTHING_FOUND, WENT_WRONG
+from searchkit.cli.console import audience, opened, print_json, print_lines, say
+from searchkit.cli.options import common, reveal_option
 from searchkit.cli.session_argument import meant
 from searchkit.engine import Engine
-from searchkit.errors import UsageError
+from searchkit.errors import SourceError, UsageError
 from searchkit.query.types import Condition, Filter
-from searchkit.render import terminal
+from searchkit.render import health, terminal
 from searchkit.render.wire.sessions import pruned
 from searchkit.text.format import count
+from searchkit.types import Finding
 
 DAY_SECONDS = 86_400
 
 
 @click.command()
 @common
+@reveal_option
 @click.option("--older-than", metavar="DAYS", type=click.IntRange(1), help="Sessions that ended longer ago than this.")
 @click.option("--project", help="Sessions of projects whose path holds this.")
 @click.option("--session", "ids", multiple=True, help="This session, by its id or its beginning; may be repeated.")
@@ -80,3 +82,31 @@ def _confirmed() -> bool:
     if not sys.stdin.isatty():
         raise UsageError("prune asks before it forgets, and there is no terminal to ask at", "add --yes")
     return click.confirm("Forget them?", err=True)
+
+
+@click.command()
+@common
+@reveal_option
+@click.option("--full", is_flag=True, help="Show every place, and what is usual, too.")
+@click.option("--deep", is_flag=True, help="Verify every text and row of the index against its checksum, not a sample.")
+def doctor(index: str | None, as_json: bool, full: bool, deep: bool) -> int:
+    """Say whether transcripts and index are well, what is worth knowing, and what to do.
+
+    Each kind of finding is fine, worth knowing, or something to act on. The status is 2 where something is wrong
+    with the index.
+    """
+    with opened(index) as engine:
+        found, kept = list(engine.findings(deep)), None
+        try:
+            kept = engine.retention()
+            found += health.of_retention(kept)
+        except SourceError as error:
+            found.append(Finding(kind=health.SILENT, file=str(engine.roots[0]), line=0, detail=error.message))
+        grouped = health.groups(found)
+        if as_json:
+            from searchkit.render.wire.health import examination
+
+            print_json(examination(grouped, found, kept))
+        else:
+            print_lines(health.examination(grouped, full, audience().width))
+    return WENT_WRONG if any(map(health.is_of_index, found)) else 0

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,13 +16,22 @@ from searchkit.cli.console import (
     is_own,
     must_be_own,
     opened,
+    page_lines,
     print_json,
     print_json_lines,
     print_lines,
     say,
     warn_of,
 )
-from searchkit.cli.options import Question, common, filter_options, rerank_option, understood, words_argument
+from searchkit.cli.options import (
+    Question,
+    common,
+    filter_options,
+    rerank_option,
+    reveal_option,
+    understood,
+    words_argument,
+)
 from searchkit.cli.session_argument import remember
 from searchkit.engine import Engine
 from searchkit.errors import SourceError, UsageError
@@ -39,10 +49,15 @@ MODES = [mode.value for mode in Mode]
 # Given the enumeration itself, click would want the names of its members.
 ORDERS = [order.value for order in Order]
 GROUPS = [group.value for group in Group]
+# Results where nobody says how many.
+LIMIT = 10
+# Lines of a screen that the command, what is said below the results and the next prompt take.
+ROWS_BESIDE = 4
 
 
 @click.command(cls=Question)
 @common
+@reveal_option
 @words_argument(is_required=False)
 @filter_options
 @click.option(
@@ -52,12 +67,16 @@ GROUPS = [group.value for group in Group]
     show_default=Mode.HYBRID.value,
     help="Ask for words (keyword), for meaning (semantic), or for both.",
 )
-@click.option("--limit", default=10, show_default=True, type=click.IntRange(1, 1000), help="How many results.")
+@click.option(
+    "-n",
+    "--limit",
+    type=click.IntRange(1, 1000),
+    help="How many results; else 10, and on a terminal the first of them, as many as fit.",
+)
 @click.option(
     "--thread",
     "turns",
-    default=1,
-    show_default=True,
+    show_default="1",
     type=click.IntRange(0, 50),
     help="Turns around a hit: none, its own, or more before and after it.",
 )
@@ -74,8 +93,8 @@ def search(
     as_json: bool,
     filters: list[tuple[str, str]],
     mode: str,
-    limit: int,
-    turns: int,
+    limit: int | None,
+    turns: int | None,
     group: str | None,
     facets: str,
     sort: str,
@@ -91,11 +110,11 @@ def search(
     """
     options = SearchOptions(
         mode=Mode(mode),
-        limit=limit,
+        limit=limit or LIMIT,
         # Without a choice, a person is shown sessions, and a program that asks many questions gets every hit.
         group=Group(group or ("session" if queries is None else "none")),
         sort=Order(sort),
-        thread=turns,
+        thread=1 if turns is None else turns,
         facets=[name.strip() for name in facets.split(",") if name.strip()],
         rerank=reranker,
     )
@@ -122,8 +141,18 @@ def search(
         else:
             if found.results:
                 remember(engine.settings.index, found.results)
-            print_lines(answer.answer(found, audience().width, time.time(), explain))
-            print_lines(answer.facets(found, audience().width))
+            rows = audience().rows
+            number = None
+            if rows and found.results and limit is None and turns is None and not (explain or facets):
+                fitted = answer.fitted(found, audience().width, rows - ROWS_BESIDE, time.time())
+                number = len(fitted)
+                print_lines(line for lines in fitted for line in lines)
+            else:
+                lines = chain(
+                    answer.answer(found, audience().width, time.time(), explain),
+                    answer.facets(found, audience().width),
+                )
+                (page_lines if found.results else print_lines)(lines)
             if not found.results:
                 say(*answer.reasons(found, engine.values, files_behind(engine)))
             else:
@@ -136,7 +165,7 @@ def search(
                 ):
                     say("Found by words only: searchkit index lets meaning be found, too.")
                 if audience().is_watching:
-                    say(answer.footer(found, index))
+                    say(answer.footer(found, index, number))
     return 0 if found.results else NOTHING_FOUND
 
 

@@ -13,6 +13,7 @@ from searchkit.client import control
 from searchkit.client.control import health
 from searchkit.render import terminal
 from searchkit.render.wire.health import Serving, Stopped
+from searchkit.text.secrets import revealed
 
 MOST_PORT = 65_535
 # How often a command that stays checks whether the process is still there; that also keeps it from leaving.
@@ -57,11 +58,13 @@ def serve(
     if port is None and is_opened:
         port = 0
     address = control.listen(directory, port) if port is not None else control.address(directory)
-    if as_json:
-        socket = control.socket(directory)
-        print_json(Serving(pid=running["pid"], index=str(directory), socket=socket, address=address))
-    else:
-        print_lines([f"Process {running['pid']} serves {directory}", *([address] if address else [])])
+    # The address holds a token of our own.
+    with revealed():
+        if as_json:
+            socket = control.socket(directory)
+            print_json(Serving(pid=running["pid"], index=str(directory), socket=socket, address=address))
+        else:
+            print_lines([f"Process {running['pid']} serves {directory}", *([address] if address else [])])
     if is_opened and address:
         click.launch(str(control.first_page(directory, address)))
     if foreground:

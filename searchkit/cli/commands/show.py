@@ -9,7 +9,7 @@ from click.core import ParameterSource
 
 from searchkit.cli.commands import NOTHING_FOUND
 from searchkit.cli.console import audience, json_text, must_be_own, opened, print_json, save, say, warn
-from searchkit.cli.options import common, complete_session
+from searchkit.cli.options import common, complete_session, reveal_option
 from searchkit.cli.session_argument import is_number, must_say, recall, titled
 from searchkit.conversation.types import Conversation, Outline, Said
 from searchkit.engine import Engine
@@ -22,6 +22,7 @@ from searchkit.render.wording import Asked
 
 @click.command()
 @common
+@reveal_option
 @click.argument("id", shell_complete=complete_session)
 @click.option("--before", default=1, show_default=True, type=click.IntRange(0, 100_000), help="Turns before it.")
 @click.option("--after", default=1, show_default=True, type=click.IntRange(0, 100_000), help="Turns after it.")
@@ -61,9 +62,12 @@ def show(
         lines = _written(found, asked, full, forms[0] if forms else "screen", output is None)
         if output is not None:
             must_be_own()
-            save(output, lines)
+            save(output, lines, is_masked=as_json)
         else:
-            (audience().print if forms or no_pager else audience().page)(lines)
+            if as_json:
+                audience().print(lines, is_masked=True)
+            else:
+                (audience().print if forms or no_pager else audience().page)(lines)
     if isinstance(found, Conversation) and not _is_told(found):
         say("That message says nothing: there is no text in it.")
         return 0 if found.entries else NOTHING_FOUND
@@ -120,6 +124,7 @@ def _written(found: Conversation | Outline, asked: Asked, is_full: bool, form: s
 
 @click.command()
 @common
+@reveal_option
 @click.argument("session", shell_complete=complete_session)
 @click.option("--ascii", "as_ascii", is_flag=True, help="Draw with the characters of ASCII only.")
 @click.option("--full", is_flag=True, help="Draw every turn, however many there are.")

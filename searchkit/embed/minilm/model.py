@@ -7,7 +7,7 @@ import numpy as np
 from tokenizers import Tokenizer
 
 from searchkit.embed.base import Identity, Vector, Vectors
-from searchkit.embed.minilm import weights
+from searchkit.embed.minilm import run
 from searchkit.embed.minilm.build import ready
 from searchkit.embed.minilm.run import cores_to_use
 from searchkit.embed.tokenize import Tokens
@@ -28,8 +28,8 @@ class MiniLM:
 
         In the background, texts give way to everything else on the machine; questions do not.
         """
-        model = weights.packaged()
-        self._tokens = Tokens(_tokenizer(model / weights.TOKENIZER), MAX_TOKENS)
+        model = run.packaged()
+        self._tokens = Tokens(_tokenizer(model / run.TOKENIZER), MAX_TOKENS)
         self._cores = cores or cores_to_use()
         self._is_background = is_background
         known, self._encoder = ready(model, directory / f"{NAME}.ready", self._tokens)
@@ -64,4 +64,4 @@ def _tokenizer(path: Path) -> Tokenizer:
     try:
         return Tokenizer.from_buffer(path.read_bytes())
     except (OSError, ValueError) as error:
-        raise ModelDamaged(f"cannot read the default model's tokens in {path}: {error}", weights.REINSTALL) from error
+        raise ModelDamaged(f"cannot read the default model's tokens in {path}: {error}", run.REINSTALL) from error

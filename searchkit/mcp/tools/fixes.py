@@ -9,8 +9,7 @@ import msgspec
 from msgspec import Meta
 
 from searchkit.backends.base import Backend, Stored
-from searchkit.conversation.errors import FLOOR, Likeness, Telling, key_lines, telling
-from searchkit.conversation.mending import Mended, mended
+from searchkit.conversation.mending import FLOOR, Likeness, Mended, Telling, key_lines, mended, telling
 from searchkit.engine import Engine
 from searchkit.mcp import quoting
 from searchkit.mcp.caller import Caller, LeftOut, left_out, without
@@ -30,7 +29,7 @@ from searchkit.mcp.tools.base import Answer, Arguments, ExcludeSession, Project,
 from searchkit.query.parse import understand
 from searchkit.query.types import Clause, Group, Match, Mode, Query, Term
 from searchkit.search import types as searches
-from searchkit.sources.refusals import is_refusal
+from searchkit.sources.tools import is_refusal
 from searchkit.types import Kind
 
 # What is compared with the error, of each search; and of what tells of the same error, what is looked at for a fix.

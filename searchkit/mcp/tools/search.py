@@ -44,7 +44,7 @@ class SearchArguments(Arguments, frozen=True, kw_only=True):
         Literal["hybrid", "keyword", "semantic"], Meta(description="Ask for words and meaning, or for one of them.")
     ] = "hybrid"
     sort: Annotated[Literal["relevance", "newest", "oldest"], Meta(description="What comes first.")] = "relevance"
-    limit: Annotated[int, Meta(ge=1, le=20, description="How many sessions.")] = 5
+    limit: Annotated[int, Meta(ge=1, le=50, description="How many sessions.")] = 5
     offset: Offset = 0
     exclude_session: ExcludeSession = ""
 

@@ -7,7 +7,7 @@ from msgspec import Meta
 from msgspec.structs import replace
 
 from searchkit.conversation.lookup import must_say
-from searchkit.conversation.steps import describe
+from searchkit.conversation.turns import describe
 from searchkit.conversation.types import Break, Conversation, Entry, Folded, Outline, Said, Turn
 from searchkit.engine import Engine
 from searchkit.mcp.caller import Caller

@@ -7,10 +7,11 @@ import orjson
 from msgspec import UNSET, Meta, UnsetType
 
 from searchkit.conversation import types as conversation
-from searchkit.conversation.steps import count_steps, describe
+from searchkit.conversation.turns import count_steps, describe
 from searchkit.errors import SearchkitError
 from searchkit.text.format import stamp
 from searchkit.text.sanitize import escaped
+from searchkit.text.secrets import mask_values
 
 # What a thread shows of each part, unless all is wanted: a few thousand characters for a result.
 TURN_CHARACTERS = 600
@@ -63,8 +64,11 @@ class Entry(Wire, frozen=True, kw_only=True):
 
 
 def encode(value: object, is_indented: bool = False) -> str:
-    """Write an answer as JSON that may be printed on a terminal as it is."""
-    return escaped(orjson.dumps(msgspec.to_builtins(value), option=orjson.OPT_INDENT_2 if is_indented else 0).decode())
+    """Write an answer as JSON that may be printed on a terminal as it is, with what secrets it has masked."""
+    builtins, option = msgspec.to_builtins(value), orjson.OPT_INDENT_2 if is_indented else 0
+    written = orjson.dumps(builtins, option=option).decode()
+    kept = mask_values(builtins, written)
+    return escaped(written if kept is builtins else orjson.dumps(kept, option=option).decode())
 
 
 def error(raised: SearchkitError) -> Error:

@@ -1,5 +1,9 @@
 """What `context --json` prints: the same pack as the Markdown."""
 
+from typing import Annotated
+
+from msgspec import Meta
+
 from searchkit.context import types as packs
 from searchkit.context.markdown import done
 from searchkit.conversation.types import Folded
@@ -55,6 +59,9 @@ class Pack(Wire, frozen=True, kw_only=True):
     tokens: int
     max_tokens: int
     tokenizer: str
+    is_sure: Annotated[
+        bool, Meta(description="Whether the best passage is sure to be about the query; else these are the nearest.")
+    ]
     excerpts: list[Excerpt]
     empty_because: EmptyBecause | None
     respelled: dict[str, str]
@@ -67,6 +74,7 @@ def pack(found: packs.Pack) -> Pack:
         tokens=found.tokens,
         max_tokens=found.max_tokens,
         tokenizer=tokens.name(),
+        is_sure=found.is_sure,
         excerpts=[_excerpt(one) for one in found.excerpts],
         empty_because=empty_because(found.answer),
         respelled=dict(found.answer.respelled),

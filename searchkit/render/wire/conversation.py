@@ -8,7 +8,7 @@ from msgspec.structs import asdict
 from searchkit.backends.base import Stored
 from searchkit.conversation import resume
 from searchkit.conversation import types as conversations
-from searchkit.conversation.steps import count_steps, describe
+from searchkit.conversation.turns import count_steps, describe
 from searchkit.render import outline as ways
 from searchkit.render.wire.base import Agent, Entry, Time, Wire, agent, entry
 from searchkit.render.wire.sessions import ApiMs, Dollars, Estimated, OutputPerSecond, Tokens, Unpriced, work

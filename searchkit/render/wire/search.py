@@ -7,8 +7,8 @@ from msgspec import UNSET, Meta, UnsetType
 from msgspec.structs import asdict
 
 from searchkit.conversation import resume
+from searchkit.query.filters import respelled
 from searchkit.query.parse import filters
-from searchkit.query.suggestions import respelled
 from searchkit.render.search import EmptyBecause, empty_because
 from searchkit.render.wire.base import Entry, Time, Wire, entry
 from searchkit.search import types as searches
@@ -101,8 +101,8 @@ class Result(Wire, frozen=True, kw_only=True):
     answer: Annotated[
         Conclusion | None,
         Meta(
-            description="What answers a prompt or a step that was found, or how a report ends that was found at an "
-            "earlier place."
+            description="What answers a prompt or a step that was found, or what a report says beside its snippet, "
+            "such as its last paragraph."
         ),
     ]
     resume: Annotated[str | None, Meta(description="The command that reopens the session.")]

@@ -14,7 +14,7 @@ from pathlib import Path
 import msgspec
 import orjson
 
-from searchkit.sources.files import open_regular
+from searchkit.sources.jsonl import open_regular
 from searchkit.text.sanitize import file_name, is_id
 
 # Claude Code writes records every 100 ms; a busy machine takes some more.

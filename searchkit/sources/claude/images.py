@@ -7,7 +7,7 @@ from typing import BinaryIO
 
 import orjson
 
-from searchkit.sources.files import open_regular
+from searchkit.sources.jsonl import open_regular
 from searchkit.types import Picture
 
 # What a browser draws without running anything; SVG can hold scripts and links.

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 
 import msgspec
 
-from searchkit.sources import own_output
+from searchkit.sources import tools
 from searchkit.sources.claude import events
 from searchkit.sources.claude.layout import COPY_AGENTS, SUGGESTION_AGENT, is_home_of
 from searchkit.sources.claude.line import Envelope, Message, ProgressHead, open_envelope, progress_head, unpack
@@ -263,7 +263,7 @@ class Reader:
                 standing=standing,
                 is_link=uuid is not None,
                 is_sidechain=envelope.is_sidechain is True,
-                is_forked=uuid is not None and self._is_copied(envelope, uuid),
+                is_forked=uuid is not None and self._is_copied(envelope, uuid, time),
                 is_boundary=envelope.subtype == "compact_boundary",
                 blocks=blocks,
                 touches=touched,
@@ -277,7 +277,7 @@ class Reader:
         elif record_type == "file-history-snapshot":
             self._first_own = identity(data.get("messageId"))
 
-    def _is_copied(self, envelope: Envelope, uuid: str) -> bool:
+    def _is_copied(self, envelope: Envelope, uuid: str, time: int | None) -> bool:
         """Whether a fork brought a record along from its original.
 
         `/branch` says so in each record. `--fork-session` copies records under their uuids and says nothing, but what
@@ -288,7 +288,6 @@ class Reader:
             return True
         if uuid == self._first_own:
             self._first_own = None
-        time = milliseconds(envelope.timestamp)
         is_older = self._opened is not None and time is not None and time < self._opened
         if not is_older and envelope.type in ("user", "assistant"):
             self._opened = None
@@ -300,7 +299,7 @@ class Reader:
         for block in assistant_blocks(content):
             if block.kind is Kind.TOOL_CALL:
                 if block.call:
-                    self._calls[block.call] = own_output.answering(block)
+                    self._calls[block.call] = tools.answering(block)
                 if block.tool and isinstance(content, list):
                     touched.extend(touches(block.tool, mapping(content[block.number]).get("input")))
             elif block.kind is Kind.TOOL_RESULT:

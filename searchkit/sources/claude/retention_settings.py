@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple, TypeGuard
 
-from searchkit.sources.files import open_regular
+from searchkit.sources.jsonl import open_regular
 from searchkit.types import DEFAULT_DAYS, MIN_DAYS, SETTING, Fault, Policy
 
 # The user's own, and those of the project that the home directory is when Claude Code is started there.

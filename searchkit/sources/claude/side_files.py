@@ -7,9 +7,8 @@ import msgspec
 import orjson
 
 from searchkit.sources.claude.layout import JOB_STATE, FileKind
-from searchkit.sources.files import open_regular
 from searchkit.sources.json_values import count, identity, mapping, milliseconds, strings, synthetic_uuid, text
-from searchkit.sources.jsonl import decode
+from searchkit.sources.jsonl import decode, open_regular
 from searchkit.sources.transcripts import Document
 from searchkit.types import Block, Context, Fact, Kind, Origin, Record, Role, Standing
 

@@ -22,8 +22,7 @@ from searchkit.sources.claude.messages import persisted_path
 from searchkit.sources.claude.reader import Memory, Reader
 from searchkit.sources.claude.retention_settings import policy
 from searchkit.sources.claude.side_files import BEHIND_LINES, read_document, read_history
-from searchkit.sources.files import open_regular
-from searchkit.sources.jsonl import OVERLONG, Piece, Shape, decode
+from searchkit.sources.jsonl import OVERLONG, Piece, Shape, decode, open_regular
 from searchkit.sources.salvage import describe, gaps, whole_objects
 from searchkit.sources.transcripts import Document, Found, PassOver, Transcripts, unread, whole
 from searchkit.types import (

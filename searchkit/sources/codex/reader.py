@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from searchkit.sources import own_output
+from searchkit.sources import tools
 from searchkit.sources.codex import messages
 from searchkit.sources.codex.layout import AGENT_KIND, HISTORY_KIND, SESSION_KIND
 from searchkit.sources.json_values import count, identity, mapping, milliseconds, strings, synthetic_uuid, text
@@ -280,7 +280,7 @@ class RolloutReader:
         elif item_type in _CALLS:
             block, touched = messages.call(item)
             if block.call:
-                self._calls[block.call] = own_output.answering(block)
+                self._calls[block.call] = tools.answering(block)
                 _forget(self._calls)
             self._add(number, "assistant", time, [block], touched, name=block.call and f"call {block.call}")
         elif item_type in _RESULTS:
@@ -360,7 +360,7 @@ class RolloutReader:
             return
         block, touched = messages.call(messages.mcp_call(mapping(event.get("invocation")), call))
         self._add(number, "assistant", time, [block], touched, name=f"call {call}")
-        answer = messages.mcp_result(event.get("result"), call, own_output.answering(block))
+        answer = messages.mcp_result(event.get("result"), call, tools.answering(block))
         self._add(number, "user", time, [answer], name=f"result {call}", source_call=self._named(f"call {call}"))
 
     def _usage(self, number: int, info: Fields, time: int | None) -> None:

@@ -4,7 +4,7 @@ SQLite knows whether its pages fit together, not whether a number or a name in t
 written. A block is a range of keys of one table; its seal is the sum of the CRCs of its rows. Triggers add
 and subtract with every change, in the same transaction, so a seal is always that of what was written, and
 a change of one row hides no damage of another. The rows that come by the hundred thousand are added up by
-who inserts them. Texts have checksums of their own (`packing.py`), so the column that holds them is left out.
+who inserts them. Texts have checksums of their own (`texts.py`), so the column that holds them is left out.
 """
 
 import json

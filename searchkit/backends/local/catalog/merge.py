@@ -4,16 +4,14 @@ import sqlite3
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from searchkit.backends.local.catalog.ids import variant_of
-from searchkit.backends.local.catalog.schema import FORKED, SHARED
+from searchkit.backends.local.catalog.ids import rows_in, variant_of
+from searchkit.backends.local.catalog.schema import BEST, FORKED, SHARED
 
 # Where a record that has several places lives, and how it reads: as the best of its places shows it.
 #
 # Nothing depends on which place was seen first: a live line before one that was replaced, an
 # original before a copy, what was not forked before what was, then the path, then the line.
 
-# Orders the places of a record, the home first; the files must be joined.
-BEST = f"places.line < 0, is_copy, (places.flags & {FORKED}) != 0, path, abs(places.line), is_by_file"
 
 _SHARE = f"""
 INSERT OR IGNORE INTO places
@@ -132,22 +130,38 @@ class Known:
         """Write through `connection`, inside the caller's transaction."""
         self._connection = connection
         self._touched: set[int] = set()
+        # The records and files of which a place is known.
+        self._places: set[tuple[int, int]] = set()
+        self._texts: dict[int, dict[tuple[int, int], int]] = {}
 
-    def home(self, record: int) -> Home:
-        """Return where a record lives."""
-        statement = "SELECT file, line, flags, standing FROM records WHERE id = ?"
-        file, line, flags, standing = self._connection.execute(statement, (record,)).fetchone()
-        return Home(record, file, line, bool(flags & SHARED), bool(flags & FORKED), standing)
+    def homes(self, records: Sequence[int]) -> dict[int, Home]:
+        """Return where records live, and look up their places and texts, all at once."""
+        rows = rows_in(self._connection, "SELECT id, file, line, flags, standing FROM records WHERE id IN", records)
+        homes = {
+            id: Home(id, file, line, bool(flags & SHARED), bool(flags & FORKED), standing)
+            for id, file, line, flags, standing in rows
+        }
+        shared = [id for id, home in homes.items() if home.is_shared]
+        self._places = {(home.id, home.file) for home in homes.values()}
+        self._places.update(rows_in(self._connection, "SELECT record, file FROM places WHERE record IN", shared))
+        self._texts = {record: {} for record in records}
+        parts = "SELECT record, block, digest, id FROM parts WHERE record IN"
+        for record, block, digest, part in rows_in(self._connection, parts, records):
+            self._texts[record][block, digest] = part
+        return homes
 
     def place(self, home: Home, sight: Sight) -> Home:
         """Add a place to a record; a line of the same file that was replaced gives way to it."""
         execute = self._connection.execute
         if not home.is_shared:
             share(self._connection, home.id)
-        replaced = execute(
-            "SELECT line FROM places WHERE record = ? AND file = ? AND (line < 0 OR line = ?) AND NOT is_by_file",
-            (home.id, sight.file, sight.line),
-        ).fetchall()
+        replaced = []
+        if (home.id, sight.file) in self._places:
+            replaced = execute(
+                "SELECT line FROM places WHERE record = ? AND file = ? AND (line < 0 OR line = ?) AND NOT is_by_file",
+                (home.id, sight.file, sight.line),
+            ).fetchall()
+        self._places.add((home.id, sight.file))
         for (line,) in replaced:
             # What a replaced file said under this uuid stays findable, at the place it is seen at now.
             execute(
@@ -184,9 +198,8 @@ class Known:
         self._touched.clear()
 
     def texts(self, record: int) -> dict[tuple[int, int], int]:
-        """Return the parts of a record by block and digest."""
-        rows = self._connection.execute("SELECT block, digest, id FROM parts WHERE record = ?", (record,))
-        return {(block, digest): part for block, digest, part in rows}
+        """Return the parts of a record by block and digest, to which new ones are added."""
+        return self._texts[record]
 
     def rewrite(self, home: Home, columns: Sequence[object], told: Sequence[tuple[int, Telling]]) -> None:
         """Write a record that has one place again: it was read again, or its file was replaced."""

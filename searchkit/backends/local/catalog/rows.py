@@ -24,6 +24,7 @@ from searchkit.backends.local.catalog.schema import (
     SIDECHAIN,
 )
 from searchkit.backends.local.catalog.texts import Gatherer
+from searchkit.text.analysis import prepared
 from searchkit.types import Context, Part, Record, Standing, Usage
 
 # Files whose records say when they were written; of other documents only the file system knows.
@@ -39,7 +40,10 @@ AnyKey = Any
 
 
 class PartRow(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """A part; its text lies in one of the batch's chunks."""
+    """A part; its text lies in one of the batch's chunks.
+
+    `words` is the text as the keyword index takes it, where that differs, and `names` has the parts of its names.
+    """
 
     block: int
     kind: int
@@ -53,6 +57,8 @@ class PartRow(msgspec.Struct, frozen=True, array_like=True, gc=False):
     start: int
     length: int
     language: int
+    words: str | None
+    names: str
 
 
 class RecordRow(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -224,7 +230,10 @@ class _Preparation:
 
     def _part(self, part: Part, is_repeating: bool) -> PartRow:
         fields = _ENCODE_FIELDS(part.fields).decode() if part.fields else None
-        chunk, start, length = self._texts.add(part.text, is_repeating)
+        text = part.text
+        encoded = text.encode()
+        chunk, start = self._texts.add(encoded, is_repeating)
+        words, names = prepared(text, encoded)
         return PartRow(
             part.block,
             _KIND_NUMBER[part.kind],
@@ -236,8 +245,10 @@ class _Preparation:
             fields,
             chunk,
             start,
-            length,
+            len(encoded),
             _LANGUAGE_NUMBER[part.language],
+            None if words == text else words,
+            names,
         )
 
     def _spend(self, response: int, key: Key, usage: Usage) -> None:

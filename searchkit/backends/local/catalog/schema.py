@@ -20,7 +20,6 @@ of the files of derived stores that have none of their own. `losses` names what 
 could not be read from its transcript again.
 """
 
-from searchkit.backends.local.catalog.checksums import SEALS
 from searchkit.types import Kind, Language, Role
 
 # The numbers of kinds, roles and languages in the tables: a new one goes to the end of its enumeration.
@@ -234,7 +233,6 @@ END;
 """.replace("[typed]", IS_TYPED)
 # Without seals a catalog is filled that others are copied to, and sealed once it is.
 BEGINNING = "INSERT INTO sessions (id, name, is_settled) VALUES (0, '', 1);"
-ALL = TABLES + SEALS + BEGINNING
 
 # Indexes that writing a new catalog does without: sorting all rows once takes a third of the time that
 # it takes to put each in its place. They are made before the first sessions are settled, and, after a
@@ -259,3 +257,14 @@ LINK = 8
 SHARED = 32
 # The call that a result belongs to is its parent (99.8 % of results), so that it need not be kept twice.
 CALLED_BY_PARENT = 16
+
+# Orders the places of a record, the home first; the files must be joined.
+BEST = f"places.line < 0, is_copy, (places.flags & {FORKED}) != 0, path, abs(places.line), is_by_file"
+
+
+def new_catalog() -> str:
+    """Return what makes an empty catalog."""
+    # A search makes no catalog, and verifies none.
+    from searchkit.backends.local.catalog.checksums import SEALS
+
+    return TABLES + SEALS + BEGINNING

@@ -1,6 +1,5 @@
 """Sessions: which ones a condition selects, and the title, project, times and counts of each."""
 
-import re
 import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -10,8 +9,7 @@ import msgspec
 from searchkit.backends.local.catalog.ids import optional_text, rows_in
 from searchkit.backends.local.catalog.schema import IS_TYPED, KINDS, NUMBERED, SIDECHAIN
 from searchkit.backends.local.catalog.texts import Unpacker
-from searchkit.query.filter_matching import holds, is_time_met
-from searchkit.query.filters import BY_NAME
+from searchkit.query.filters import BY_NAME, holds, is_time_met
 from searchkit.query.types import Condition, Filter
 from searchkit.sources.apps import DEFAULT
 from searchkit.types import Fact, Heading, Kind, Session
@@ -86,14 +84,11 @@ TITLE_CHARACTERS = 100
 # and Korean with fewer still.
 _MIN_CHARACTERS, _MIN_CHARACTERS_OF_WORDS, _MIN_WIDE_CHARACTERS = 12, 8, 4
 
-_WIDE = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
-
 # Commands of the client that say nothing about the work, with or without arguments.
-_HOUSEKEEPING = re.compile(
-    r"/(?:clear|compact|config|context|cost|doctor|effort|exit|export|fast|help|hooks|ide|login|logout|mcp|memory|model"
-    r"|permissions|plugins?|privacy-settings|quit|release-notes|reload|rename|resume|rewind|settings|status|statusline"
-    r"|terminal-setup|theme|upgrade|usage|vim)(?:\s.*)?",
-    re.DOTALL,
+_HOUSEKEEPING = (
+    " /clear /compact /config /context /cost /doctor /effort /exit /export /fast /help /hooks /ide /login /logout /mcp"
+    " /memory /model /permissions /plugin /plugins /privacy-settings /quit /release-notes /reload /rename /resume"
+    " /rewind /settings /status /statusline /terminal-setup /theme /upgrade /usage /vim "
 )
 
 _WARMUP = "Warmup"
@@ -327,7 +322,7 @@ def title_from(texts: Iterable[str]) -> str | None:
     first = None
     for text in texts:
         title = " ".join(text.split())
-        if len(title) < 2 or title == _WARMUP or _HOUSEKEEPING.fullmatch(title):
+        if len(title) < 2 or title == _WARMUP or f" {title.partition(' ')[0]} " in _HOUSEKEEPING:
             continue
         if _is_substantial(title):
             return title[:TITLE_CHARACTERS]
@@ -339,8 +334,12 @@ def _is_substantial(title: str) -> bool:
     return (
         len(title) >= _MIN_CHARACTERS
         or (" " in title and len(title) >= _MIN_CHARACTERS_OF_WORDS)
-        or len(_WIDE.findall(title)) >= _MIN_WIDE_CHARACTERS
+        or sum(map(_is_wide, title)) >= _MIN_WIDE_CHARACTERS
     )
+
+
+def _is_wide(character: str) -> bool:
+    return "\u3040" <= character <= "\u30ff" or "\u3400" <= character <= "\u9fff" or "\uac00" <= character <= "\ud7af"
 
 
 def facts(connection: sqlite3.Connection, session: str, wanted: Sequence[str] = ()) -> list[Fact]:

@@ -17,8 +17,8 @@ from searchkit.backends.local.catalog.ids import rows_in
 from searchkit.backends.local.catalog.schema import IS_TYPED, KINDS, LINK
 from searchkit.backends.local.catalog.sessions import IS_GONE
 from searchkit.backends.local.catalog.texts import Unpacker
-from searchkit.backends.prices import LONG_PROMPT, Price
-from searchkit.query.filter_matching import is_met, is_then
+from searchkit.backends.prices import LIST, LONG_PROMPT, Price
+from searchkit.query.filters import is_met, is_then
 from searchkit.query.types import Condition, Filter, Period
 from searchkit.types import COST_STATE, Cost, Counts, Figures, Grouping, Kind, Standing
 
@@ -108,7 +108,7 @@ def figures(
     unpacker: Unpacker,
     condition: Condition,
     groupings: Sequence[Grouping],
-    prices: Mapping[str, Price],
+    prices: Mapping[str, Price] | None,
 ) -> dict[Grouping, dict[str, Figures]]:
     """Return figures by label, for each of these groupings."""
     statements = [_PROMPTS, _CALLS, _RESPONSES, *([_TOUCHES] if Grouping.FILE in groupings else [])]
@@ -119,16 +119,20 @@ def figures(
         chosen.add(0)
     told = _told(connection)
     projects = telling.projects(connection)
-    counted = priced(_counted(connection, condition, statements, chosen, projects), told, prices)
+    counted = priced(
+        _counted(connection, condition, statements, chosen, projects), told, LIST if prices is None else prices
+    )
     return tally(chain(counted, _shares(condition, told, chosen, projects)), groupings, meant)
 
 
-def costs(connection: sqlite3.Connection, ids: Sequence[str], prices: Mapping[str, Price]) -> dict[str, Cost]:
+def costs(connection: sqlite3.Connection, ids: Sequence[str], prices: Mapping[str, Price] | None) -> dict[str, Cost]:
     """Return what sessions cost."""
     names = dict(rows_in(connection, "SELECT id, name FROM sessions WHERE id > 0 AND name IN", [*ids]))
     told = _told(connection)
     everything = Condition()
-    counted = priced(_counted(connection, everything, [_RESPONSES], names, {}), told, prices)
+    counted = priced(
+        _counted(connection, everything, [_RESPONSES], names, {}), told, LIST if prices is None else prices
+    )
     found = add_up(chain(counted, _shares(everything, told, names, {})), told)
     return {names[int(session)]: cost for session, cost in found.items()}
 

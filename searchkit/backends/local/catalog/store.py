@@ -10,7 +10,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote
 
 import orjson
 
@@ -20,7 +19,6 @@ from searchkit.backends.local.catalog import sessions as catalog_sessions
 from searchkit.backends.local.catalog import threads
 from searchkit.backends.local.catalog.ids import Names, last_number, parse_part_id, rows_in, uuid_key
 from searchkit.backends.local.catalog.texts import Unpacker
-from searchkit.backends.prices import LIST, Price
 from searchkit.errors import IndexBusy, IndexDamaged, IndexMissing, IndexUnwritable, SearchkitError
 from searchkit.query.types import Condition, Filter
 from searchkit.system.files import remove
@@ -29,6 +27,8 @@ from searchkit.types import Cost, Counts, Fact, Figures, Finding, Grouping, Head
 if TYPE_CHECKING:
     from searchkit.backends.base import Sketch, Survey
     from searchkit.backends.local.catalog.long_threads import Known
+    from searchkit.backends.local.catalog.write import Written
+    from searchkit.backends.prices import Price
 
 log = logging.getLogger(__name__)
 
@@ -106,6 +106,8 @@ class SqliteCatalog:
         self.is_mending = False
         self.names = Names(self.connection)
         self.unpacker = Unpacker(self.connection)
+        # What the last batch brought, until the keyword index takes it.
+        self.written: Written | None = None
         self._keeping = Kept(0)
         # What was found out of conversations, good until somebody writes.
         self._surveyed: Known = {}
@@ -146,8 +148,10 @@ class SqliteCatalog:
         from searchkit.backends.local.catalog.write import Writer
 
         rows = decode(batch.prepared) if isinstance(batch, Prepared) else prepare(batch)
+        self.written = None
         with self.transaction():
-            Writer(self.connection, self.names, rows, self.is_mending).write(batch)
+            written = Writer(self.connection, self.names, rows, self.is_mending).write(batch)
+        self.written = written
 
     def revise(self, reading: Reading, /) -> None:
         """Correct what an earlier version of a source read otherwise, as far as that needs no transcript.
@@ -381,7 +385,7 @@ class SqliteCatalog:
             return stats.counts(self.connection)
 
     def figures(
-        self, condition: Condition, groupings: Sequence[Grouping], prices: Mapping[str, Price] = LIST, /
+        self, condition: Condition, groupings: Sequence[Grouping], prices: "Mapping[str, Price] | None" = None, /
     ) -> dict[Grouping, dict[str, Figures]]:
         """Return figures by label, such as a day, for each grouping; what has no label is under the empty one."""
         from searchkit.backends.local.catalog import stats
@@ -389,7 +393,7 @@ class SqliteCatalog:
         with self.reading():
             return stats.figures(self.connection, self.unpacker, condition, groupings, prices)
 
-    def costs(self, sessions: Sequence[str], prices: Mapping[str, Price] = LIST, /) -> dict[str, Cost]:
+    def costs(self, sessions: Sequence[str], prices: "Mapping[str, Price] | None" = None, /) -> dict[str, Cost]:
         """Return what these sessions cost; one of which nothing is known is left out."""
         from searchkit.backends.local.catalog import stats
 
@@ -547,6 +551,10 @@ class SqliteCatalog:
                 self.connection.execute("PRAGMA temp_store = DEFAULT")
 
 
+# What ends a part of a URI for SQLite. To import urllib.parse takes a thirtieth of a keyword search.
+_ESCAPES = str.maketrans({sign: f"%{ord(sign):02x}" for sign in "%?#&"})
+
+
 def connect(path: Path, is_writable: bool, **options: str) -> sqlite3.Connection:
     """Open the catalog's file, which nothing but SQLite may ever do.
 
@@ -557,9 +565,9 @@ def connect(path: Path, is_writable: bool, **options: str) -> sqlite3.Connection
     if not is_writable and not path.exists():
         raise IndexMissing(f"the index in {path.parent} is still empty", "run: searchkit index")
     chosen = {"modeof": str(path.with_name(layout.MANIFEST))} if is_writable else {"mode": "rw"}
-    query = "&".join(f"{name}={quote(value)}" for name, value in {**chosen, **options}.items())
+    query = "&".join(f"{name}={value.translate(_ESCAPES)}" for name, value in {**chosen, **options}.items())
     connection = sqlite3.connect(
-        f"file:{quote(str(path))}?{query}", uri=True, isolation_level=None, check_same_thread=False
+        f"file:{str(path).translate(_ESCAPES)}?{query}", uri=True, isolation_level=None, check_same_thread=False
     )
     connection.execute(f"PRAGMA busy_timeout = {BUSY_MILLISECONDS}")
     return connection
@@ -599,7 +607,7 @@ def make_tables(connection: sqlite3.Connection) -> None:
     """Make the tables of a new catalog."""
     from searchkit.backends.local.catalog import schema
 
-    connection.executescript(f"BEGIN;{schema.ALL}PRAGMA user_version = {layout.FORMAT};COMMIT;")
+    connection.executescript(f"BEGIN;{schema.new_catalog()}PRAGMA user_version = {layout.FORMAT};COMMIT;")
 
 
 def complete_indexes(connection: sqlite3.Connection) -> None:

@@ -2,9 +2,13 @@
 
 import sqlite3
 from collections import OrderedDict
-from concurrent.futures import Future, ThreadPoolExecutor
+from functools import cache
+from typing import TYPE_CHECKING
 
 import zstandard
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future, ThreadPoolExecutor
 
 # Packs the texts of parts into compressed chunks.
 #
@@ -30,16 +34,15 @@ class Gatherer:
         # The number and the size of the open chunk: of texts that repeat, and of others.
         self._open: dict[bool, tuple[int, int]] = {}
 
-    def add(self, text: str, is_repeating: bool = False) -> tuple[int, int, int]:
-        """Take a text; return its chunk, where it starts there, and its length in bytes."""
-        encoded = text.encode()
+    def add(self, encoded: bytes, is_repeating: bool = False) -> tuple[int, int]:
+        """Take a text in UTF-8; return its chunk, and where it starts there."""
         chunk, start = self._open.get(is_repeating, (-1, 0))
         if chunk < 0 or (start and start + len(encoded) > CHUNK_BYTES):
             chunk, start = len(self._chunks), 0
             self._chunks.append([])
         self._chunks[chunk].append(encoded)
         self._open[is_repeating] = chunk, start + len(encoded)
-        return chunk, start, len(encoded)
+        return chunk, start
 
     def chunks(self) -> list[bytes]:
         """Return the chunks."""
@@ -48,7 +51,7 @@ class Gatherer:
 
 def compress(chunk: bytes) -> bytes:
     """Compress a chunk, with a checksum."""
-    return _COMPRESSING.submit(_COMPRESS, chunk).result()
+    return _compressing().submit(_COMPRESS, chunk).result()
 
 
 class Packer:
@@ -105,7 +108,7 @@ class Packer:
 
     def _compress(self, chunk: bytes) -> None:
         """Compress while other work goes on."""
-        self._data.append(_COMPRESSING.submit(_COMPRESS, chunk))
+        self._data.append(_compressing().submit(_COMPRESS, chunk))
         self._next += 1
 
 
@@ -113,10 +116,17 @@ class Packer:
 # one thread of its own, so it is never used twice at a time, and lets go of the interpreter meanwhile.
 # Each chunk carries a checksum of its texts, which is verified whenever it is unpacked.
 _COMPRESS = zstandard.ZstdCompressor(level=LEVEL, write_checksum=True).compress
-_COMPRESSING = ThreadPoolExecutor(max_workers=1, thread_name_prefix="searchkit-compress")
 
 
-# Finds texts again in the compressed chunks that `packing.py` makes.
+@cache
+def _compressing() -> "ThreadPoolExecutor":
+    # Not imported by a search.
+    from concurrent.futures import ThreadPoolExecutor
+
+    return ThreadPoolExecutor(max_workers=1, thread_name_prefix="searchkit-compress")
+
+
+# Finds texts again in the compressed chunks that `Gatherer` makes.
 
 KEPT_CHUNKS = 32
 # What stands for a text of which nothing can be read.

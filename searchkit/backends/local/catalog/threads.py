@@ -10,8 +10,8 @@ import orjson
 
 from searchkit.backends.base import FAR_LINES, TYPED, Conclusion, Node, Step, Stored
 from searchkit.backends.local.catalog.ids import Key, optional_text, part_id, response_text, rows_in, uuid_text
-from searchkit.backends.local.catalog.merge import BEST
 from searchkit.backends.local.catalog.schema import (
+    BEST,
     BOUNDARY,
     CALLED_BY_PARENT,
     KINDS,

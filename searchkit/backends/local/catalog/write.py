@@ -2,7 +2,7 @@
 
 import sqlite3
 from collections.abc import Iterable
-from typing import NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 import msgspec
 import orjson
@@ -13,7 +13,7 @@ from searchkit.backends.local.catalog.delete import erase_file
 from searchkit.backends.local.catalog.ids import Key, Names, keep_last_number, last_number, rows_in
 from searchkit.backends.local.catalog.merge import Home, Known, Sight, Telling, choose_home
 from searchkit.backends.local.catalog.rows import EntryRows, PartRow, RecordRow, Rows
-from searchkit.backends.local.catalog.schema import FORKED, SHARED
+from searchkit.backends.local.catalog.schema import FORKED, SHARED, SIDECHAIN
 from searchkit.backends.local.catalog.texts import Packer
 from searchkit.types import Change
 
@@ -160,6 +160,19 @@ WHERE id = ?1
 """
 
 
+class Written(NamedTuple):
+    """What a batch has brought for the keyword index: new parts in the order of their numbers, with their words.
+
+    The columns of a part are those of `words.index.Indexed`. Of `others`, whose record was known, only the tables say
+    how they read.
+    """
+
+    first: int
+    last: int
+    parts: list[tuple[Any, ...]]
+    others: list[int]
+
+
 class _Again(NamedTuple):
     """A record that has another place, to be merged once the rows of all new ones are in the tables."""
 
@@ -189,13 +202,15 @@ class Writer:
         self._parts: list[tuple[object, ...]] = []
         self._again: list[_Again] = []
         self._touches: list[tuple[int, int, int]] = []
+        self._indexed: list[tuple[Any, ...]] = []
+        self._others: list[int] = []
 
-    def write(self, batch: Batch) -> None:
+    def write(self, batch: Batch) -> Written:
         """Write the batch that the rows were made of; the caller commits."""
         opened = [self._files.open(entry.change) for entry in batch]
         # Opening a file can write chunks again, so numbers are taken after that.
         self._next_record = last_number(self._connection, "records") + 1
-        self._next_part = last_number(self._connection, "parts") + 1
+        self._next_part = first = last_number(self._connection, "parts") + 1
         self._packer = Packer(last_number(self._connection, "chunks") + 1)
         self._numbers = self._find_numbers()
         mixed = self._mixed_chunks()
@@ -206,6 +221,7 @@ class Writer:
             if row is not None:
                 self._entry(rows, row)
         self._flush_records()
+        self._homes = self._known.homes([*{again.number: None for again in self._again}])
         for again in self._again:
             self._merge(again)
         self._known.choose_homes()
@@ -213,6 +229,7 @@ class Writer:
         for entry, row in zip(batch, opened, strict=True):
             if row is not None:
                 self._files.close(entry.change, row)
+        return Written(first, self._next_part - 1, self._indexed, self._others)
 
     def _entry(self, entry: EntryRows, row: FileRow) -> None:
         """Gather the rows of one change, and write what they tell of their sessions."""
@@ -251,8 +268,32 @@ class Writer:
             number = self._numbers[record.key] = self._next_record
             self._next_record += 1
             self._records.append((number, record.key, *self._columns(record, row, session)))
-            for part in record.parts:
-                self._part(part, number, session, record.standing)
+            if record.parts:
+                context, time = self._contexts[record.context], record.time
+                agent = None if record.agent is None else self._names[record.agent]
+                is_sidechain = record.flags & SIDECHAIN
+                for part in record.parts:
+                    part_number = self._part(part, number, session, record.standing)
+                    words = part.words
+                    if words is None:
+                        words = self._rows.chunks[part.chunk][part.start : part.start + part.length].decode()
+                    self._indexed.append(
+                        (
+                            part_number,
+                            part.kind,
+                            part.role,
+                            session,
+                            None if part.tool is None else self._names[part.tool],
+                            context,
+                            agent,
+                            part.is_error,
+                            is_sidechain,
+                            time,
+                            part.language,
+                            words,
+                            part.names,
+                        )
+                    )
         if is_known or (row.kind == "session" and row.session != session):
             file_session = row.session if row.kind == "session" and row.session != session else None
             self._again.append(_Again(record, number, row, file_session))
@@ -263,7 +304,7 @@ class Writer:
         """Merge a record that is known, whose rows are in the tables by now."""
         record, number, row, file_session = again
         session = self._sessions[record.session]
-        home = self._homes.get(number) or self._known.home(number)
+        home = self._homes[number]
         columns = self._columns(record, row, session)
         sight = self._sight(record, columns, file_session)
         is_again = home.file == row.id and (home.line == record.line or home.line < 0) and not home.is_shared
@@ -272,8 +313,12 @@ class Writer:
         texts = self._known.texts(number)
         told = []
         for part in record.parts:
-            known = texts.get((part.block, part.digest))
-            told.append((self._part(part, number, session, record.standing) if known is None else known, part))
+            part_number = texts.get((part.block, part.digest))
+            if part_number is None:
+                part_number = self._part(part, number, session, record.standing)
+                texts[part.block, part.digest] = part_number
+                self._others.append(part_number)
+            told.append((part_number, part))
         is_new_text = bool(self._parts)
         self._flush_records()
         tellings = [(part_number, self._telling(part)) for part_number, part in told]
@@ -288,7 +333,7 @@ class Writer:
             self._homes[number] = here
 
     def _rank(self, home: Home) -> tuple[bool, bool, bool, str, int]:
-        """Order places as `homes.BEST` does."""
+        """Order places as `schema.BEST` does."""
         row = self._files.row(home.file)
         return home.line < 0, row.is_copy, home.is_forked, row.path, abs(home.line)
 

@@ -6,11 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from searchkit.backends.base import TYPED, Near, Vector
-from searchkit.backends.local.catalog.ids import rows_in
-from searchkit.backends.local.catalog.schema import IS_ERROR, IS_SIDECHAIN, KINDS, LANGUAGES, ROLES, SIDECHAIN
-from searchkit.backends.local.filters import AllOf, Among, AnyOf, Bound, During, Test
-from searchkit.backends.local.vectors.table import NUMBERS, PRECISION
-from searchkit.backends.vector_priority import (
+from searchkit.backends.duplicates import (
     BY_LENGTH,
     CARRYING,
     EXCHANGE_KIND,
@@ -22,6 +18,10 @@ from searchkit.backends.vector_priority import (
     Worth,
     is_mixed,
 )
+from searchkit.backends.local.catalog.ids import rows_in
+from searchkit.backends.local.catalog.schema import IS_ERROR, IS_SIDECHAIN, KINDS, LANGUAGES, ROLES, SIDECHAIN
+from searchkit.backends.local.filters import AllOf, Among, AnyOf, Bound, During, Test
+from searchkit.backends.local.vectors.table import NUMBERS, PRECISION
 from searchkit.types import Kind, Language, Role
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 # From bounds to a filter of Lance's.
 #
-# No column of a vector's row is null (see `vector.py`), so that "not" means what it says: in SQL
+# No column of a vector's row is null (see `table.py`), so that "not" means what it says: in SQL
 # what is compared with null is neither true nor false, and "not" of it would lose rows.
 
 # What a row without a time has: earlier than any span begins.
@@ -53,7 +53,7 @@ _IS_SAID = f"parts.kind IN {_numbers(SAID)}"
 
 
 def worthy(connection: sqlite3.Connection, space: Space) -> str:
-    """Say in SQL which parts should have a vector, in the same way as `vector_priority.py`."""
+    """Say in SQL which parts should have a vector, in the same way as `duplicates.py`."""
     if space is Space.CHOSEN:
         return IS_WORTHY
     asked = f"SELECT count(*), ifnull(sum({_IS_OTHER}), 0) FROM parts WHERE {IS_WORTHY}"

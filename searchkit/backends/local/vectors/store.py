@@ -17,13 +17,13 @@ import msgspec
 import orjson
 
 from searchkit.backends.base import Near, Reach, Stored, Vector
+from searchkit.backends.duplicates import EXCHANGE_PIECE, Space
 from searchkit.backends.local import layout
 from searchkit.backends.local.catalog import threads
 from searchkit.backends.local.catalog.checksums import wrong_sums
 from searchkit.backends.local.catalog.store import Kept, SqliteCatalog
 from searchkit.backends.local.filters import Narrowing
 from searchkit.backends.local.vectors.table import Vectors, table_path
-from searchkit.backends.vector_priority import EXCHANGE_PIECE, Space
 from searchkit.errors import IndexDamaged, IndexFault, IndexModel, IndexUnwritable, UsageError
 from searchkit.query.types import Condition
 from searchkit.types import Finding
@@ -345,8 +345,8 @@ class LanceVectors:
 
     def _holding(self) -> set[int]:
         """Return the parts that have a vector; who writes takes out what is left over of others."""
+        from searchkit.backends.duplicates import EXCHANGE_PIECE
         from searchkit.backends.local.vectors import rows as wanting
-        from searchkit.backends.vector_priority import EXCHANGE_PIECE
 
         if self._held is None or not self._is_writable:
             if not self._is_writable and not self._has_vectors():

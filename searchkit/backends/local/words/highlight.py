@@ -10,11 +10,18 @@ from typing import NamedTuple
 from searchkit.backends.local.words.query import looked_at
 from searchkit.backends.local.words.regex import spans
 from searchkit.query.types import Match, Query, Term
-from searchkit.text import forms
-from searchkit.text.analysis import folded, name_parts, words
-from searchkit.text.forms import fuzzy_distance, stem, stems
+from searchkit.text import analysis
+from searchkit.text.analysis import (
+    FRENCH_STOP_WORDS,
+    STOP_WORDS,
+    folded,
+    fuzzy_distance,
+    name_parts,
+    stem,
+    stems,
+    words,
+)
 from searchkit.text.language import is_in_french
-from searchkit.text.stopwords import FRENCH_STOP_WORDS, STOP_WORDS
 
 # A passage is cut around the first of so many, so far into a text, and nobody reads more of them.
 MOST_MARKS = 60
@@ -111,11 +118,15 @@ def _forms(plain: str, small: str, places: Iterable[int], stems: frozenset[str])
     """Yield words, and parts of names, that begin at one of these places and have one of the stems."""
     for at in places:
         if not at or not plain[at - 1].isalnum() or _is_seam(plain, at):
-            for ending in (_WORD_END, _NAME_PART_END):
-                end = _end(ending, plain, at)
-                if stem(_APART.sub("", small[at:end])) in stems:
-                    yield at, end
-                    break
+            # Both expressions match everywhere, if only nothing.
+            end = _WORD_END.match(plain, at).end()  # type: ignore[union-attr]
+            word = small[at:end]
+            if stem(word if word.isascii() else _APART.sub("", word)) in stems:
+                yield at, end
+                continue
+            inside = _NAME_PART_END.match(plain, at).end()  # type: ignore[union-attr]
+            if inside != end and stem(small[at:inside]) in stems:
+                yield at, inside
 
 
 def _is_seam(text: str, at: int) -> bool:
@@ -197,13 +208,13 @@ def _wanted(query: Query) -> _Wanted:
     begun = {_last(term) for term in terms if term.match is Match.PREFIX and words(term.text)}
     is_french = is_in_french(query.wanted)
     silent = FRENCH_STOP_WORDS if is_french else STOP_WORDS
-    texts = [forms.unelided(term.text) if is_french else term.text for term in plain]
+    texts = [analysis.unelided(term.text) if is_french else term.text for term in plain]
     found = [word for text in texts for word in (*words(text), *name_parts(text))]
     asked = [word for word in found if word not in silent] or found
     spaced = [word for word in asked if word.isascii()]
-    others = [one for word in spaced for one in forms.french_forms(word)] if is_french else []
+    others = [one for word in spaced for one in analysis.french_forms(word)] if is_french else []
     return _Wanted(
-        beginnings=frozenset([*map(_beginning, spaced), *(map(forms.beginning, spaced) if is_french else ())]),
+        beginnings=frozenset([*map(_beginning, spaced), *(map(analysis.beginning, spaced) if is_french else ())]),
         stems=frozenset([*(one for word in spaced for one in stems(word)), *map(stem, others)]),
         prefixes=frozenset(word for word in begun if word.isascii()),
         # Scripts without spaces have no words that could begin.

@@ -11,10 +11,8 @@ from searchkit.backends.local.filters import AllOf, Among, AnyOf, Bound, During,
 from searchkit.backends.local.words.index import TEXT
 from searchkit.backends.local.words.regex import for_term, is_runnable, pieces, spans_words
 from searchkit.query.types import Clause, Match, Query, Term, is_scan, may_scan
-from searchkit.text import forms as french
-from searchkit.text.analysis import is_unspaced, name_parts, words
-from searchkit.text.forms import forms, fuzzy_distance
-from searchkit.text.stopwords import FRENCH_STOP_WORDS, STOP_WORDS
+from searchkit.text import analysis as french
+from searchkit.text.analysis import FRENCH_STOP_WORDS, STOP_WORDS, forms, fuzzy_distance, is_unspaced, name_parts, words
 
 _FIRST = -(1 << 62)
 
@@ -104,7 +102,7 @@ class Unit(NamedTuple):
 
 
 class Asked(NamedTuple):
-    """A question as the index understands it. `missing` are the words that nothing holds."""
+    """A question as the index understands it. `missing` are the words that nothing holds, and `lost` their worth."""
 
     is_for_words: bool
 
@@ -113,11 +111,13 @@ class Asked(NamedTuple):
     excluded: list[tantivy.Query]
     extras: list[Unit]
     missing: list[str]
+    lost: float = 0.0
 
     @property
     def maximum(self) -> float:
-        """The score of a part that holds everything as often as counts."""
-        return BM25_MAXIMUM * sum(unit.maximum for unit in (*self.wanted, *self.required, *self.extras))
+        """The score of a part that would hold everything as often as counts."""
+        held = sum(unit.maximum for unit in (*self.wanted, *self.required, *self.extras))
+        return BM25_MAXIMUM * (held + self.lost)
 
     def unique(self, parts: int) -> list[Unit]:
         """Return the units that hardly any of so many parts holds, and that were therefore meant literally.
@@ -164,7 +164,9 @@ class Matcher:
                 self._plain(clause.terms[0], skipped, asked)
             else:
                 self._alternatives(clause, asked)
-        return _rarest(asked)
+        # What nothing holds is as rare as can be, so that what holds the rest answers little of the question.
+        lost = self._rarity(1) * len(asked.missing) if asked.wanted or asked.required else 0.0
+        return _rarest(asked._replace(lost=lost))
 
     def _plain(self, term: Term, skipped: frozenset[str], asked: Asked) -> None:
         """Take a chunk as typed apart: its words, the parts of its names, and the whole of it."""

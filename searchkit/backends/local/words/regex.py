@@ -12,7 +12,7 @@ from searchkit.text.analysis import composed, folded, words
 # What the keyword index, which knows words, can be asked for a pattern as people write it.
 #
 # A pattern that stays inside one word is asked of it. For one that can span several, the index gives
-# the parts that hold its literal pieces, and `running.py` looks at those.
+# the parts that hold its literal pieces, and the pattern is run over those.
 
 # Shorter pieces are in nearly every text; of scripts without spaces, pairs are what the index holds.
 _SHORTEST_PIECE, _SHORTEST_FOREIGN_PIECE = 3, 2

@@ -23,8 +23,7 @@ from searchkit.backends.local.words.regex import is_match, spans_words
 from searchkit.errors import UsageError
 from searchkit.query.filters import BY_NAME, FACETS
 from searchkit.query.types import Clause, Match, Query, Term
-from searchkit.text.analysis import words
-from searchkit.text.forms import fuzzy_distance
+from searchkit.text.analysis import fuzzy_distance, words
 from searchkit.types import Kind
 
 # A score is a float of 24 bits: so many units can each have a bit of their own.
@@ -213,7 +212,8 @@ def _hits(search: Search, addresses: Sequence[tantivy.DocAddress], scores: Seque
     parts = columns["part"]
     units = [*search.asked.wanted, *search.asked.required]
     held = _held(search, parts, units)
-    coverage, unique = _share(units), _share(search.asked.unique(search.searcher.num_docs), 0.0)
+    coverage = _share(units, search.asked.lost)
+    unique = _share(search.asked.unique(search.searcher.num_docs), otherwise=0.0)
     most = search.asked.maximum or 1.0
     return [
         Hit(
@@ -232,10 +232,10 @@ def _hits(search: Search, addresses: Sequence[tantivy.DocAddress], scores: Seque
     ]
 
 
-def _share(units: Sequence[Unit], otherwise: float = 1.0) -> Callable[[frozenset[int]], float]:
-    """Return what tells, by the units that a part holds, its share of the worth of these."""
+def _share(units: Sequence[Unit], lost: float = 0.0, otherwise: float = 1.0) -> Callable[[frozenset[int]], float]:
+    """Return what tells, by the units that a part holds, its share of the worth of these and of what none holds."""
     worth = {id(unit): unit.worth for unit in units}
-    whole = sum(worth.values())
+    whole = sum(worth.values()) + lost
 
     @cache
     def share(held: frozenset[int]) -> float:

@@ -23,6 +23,7 @@ from searchkit.backends.local.words.index import Indexed, Keyword
 from searchkit.backends.local.words.query import Matcher, within
 from searchkit.errors import IndexDamaged, IndexFault, IndexMissing, IndexUnwritable
 from searchkit.query.types import Condition, Query
+from searchkit.text.analysis import prepared
 from searchkit.text.language import is_in_french
 from searchkit.types import Finding
 
@@ -31,10 +32,12 @@ log = logging.getLogger(__name__)
 P = ParamSpec("P")
 T = TypeVar("T")
 
-# While writing goes on: often enough that a search five seconds into a first run has something to find, and
-# so seldom that the pieces need little merging. Tantivy merges eight of a size into one of the next.
+# While writing goes on: the first batch of a new index is committed at once, so that a first run can be searched in
+# its first second, and each later commit waits for a share of the time that has passed. Tantivy merges eight segments
+# of a size into one of the next, so that many small ones cost a second pass over all words.
 COMMIT_SECONDS = 3.0
-COMMIT_PARTS = 10_000
+COMMIT_SHARE = 0.25
+COMMIT_PARTS = 20_000
 # Texts of hits for a pattern: few enough that the best come first, and many enough to share chunks.
 LOOKED_AT_ONCE = 200
 # Files of the keyword index whose checksums are verified where not all are asked for.
@@ -85,7 +88,7 @@ class TantivyWords:
         # The highest part that was handed to the keyword index, and what of it is not committed yet.
         self._handed = 0
         self._uncommitted = 0
-        self._committed_at = time.monotonic()
+        self._began_at = self._committed_at = time.monotonic()
         # The query that was asked last: its other candidates are scored next.
         self._searched: tuple[Query, finding.Search] | None = None
         if is_writable and self._keyword_directory.exists():
@@ -99,8 +102,11 @@ class TantivyWords:
     def keep_up(self) -> None:
         """Hand what was written to the keyword index, whose own thread takes it in, and commit now and then."""
         self._hand_over()
-        is_due = time.monotonic() - self._committed_at >= COMMIT_SECONDS or self._uncommitted >= COMMIT_PARTS
-        if self._uncommitted and (is_due or self._catalog.is_mending):
+        now = time.monotonic()
+        is_first = not self._open_keyword().searcher.num_docs and self._committed_at == self._began_at
+        seconds = max(COMMIT_SECONDS, COMMIT_SHARE * (now - self._began_at))
+        is_due = now - self._committed_at >= seconds or self._uncommitted >= COMMIT_PARTS
+        if self._uncommitted and (is_first or is_due or self._catalog.is_mending):
             self._commit()
 
     def follow(self, on_progress: Callable[[int, int], None] = lambda done, left: None, /) -> None:
@@ -324,6 +330,15 @@ class TantivyWords:
         """Give parts that came since last time to the keyword index, as many as a commit takes; return how many."""
         keyword = self._open_keyword()
         self._handed = self._handed or keyword.highest()
+        written, self._catalog.written = self._catalog.written, None
+        if written is not None and self._has_all_before(written.first):
+            # Their texts are still in memory, and need not be unpacked.
+            keyword.add(map(Indexed._make, written.parts))
+            keyword.add(self._indexed(rows_in(self._catalog.connection, f"{_INDEXED} parts.id IN", written.others)))
+            self._handed = max(self._handed, written.last)
+            handed = len(written.parts) + len(written.others)
+            self._uncommitted += handed
+            return handed
         rows = self._catalog.connection.execute(
             f"{_INDEXED} parts.id > ? ORDER BY parts.id LIMIT ?", (self._handed, COMMIT_PARTS)
         ).fetchall()
@@ -332,6 +347,11 @@ class TantivyWords:
             self._handed = rows[-1][0]
             self._uncommitted += len(rows)
         return len(rows)
+
+    def _has_all_before(self, part: int) -> bool:
+        """Whether the keyword index was given all parts with lower numbers."""
+        missed = "SELECT EXISTS (SELECT 1 FROM parts WHERE id > ? AND id < ? AND repeats IS NULL)"
+        return not self._catalog.connection.execute(missed, (self._handed, part)).fetchone()[0]
 
     def _commit(self, is_last: bool = False) -> None:
         """Take out what is no longer so, commit, and only then forget what was stale.
@@ -358,7 +378,8 @@ class TantivyWords:
 
     def _indexed(self, rows: Iterable[tuple[Any, ...]]) -> Iterator[Indexed]:
         for row in rows:
-            yield Indexed._make((*row[:11], self._catalog.unpacker.text(*row[11:])))
+            text = self._catalog.unpacker.text(*row[11:])
+            yield Indexed._make((*row[:11], *prepared(text, text.encode())))
 
     def _release_keyword(self) -> None:
         if self._keyword is not None:

@@ -1,17 +1,26 @@
 // The address of the page is what it shows: a search, a conversation, or the overview.
 
+// What the first screen can be filtered by.
+const ONLY = ["project", "branch", "model", "after", "on"];
+
 /** Read an address. */
 export function read(location) {
     const parameters = new URLSearchParams(location.search);
-    const place = { words: parameters.get("q") ?? "", sort: parameters.get("sort") ?? "relevance" };
+    const place = { words: parameters.get("q") ?? "", sort: parameters.get("sort") ?? "relevance", range: parameters.get("range") ?? "" };
+    const only = Object.fromEntries(ONLY.map((name) => [name, parameters.get(name)]).filter(([, value]) => value));
     const session = /^\/session\/([^/]+)$/.exec(location.pathname);
     if (session) return { ...place, view: "reading", id: decoded(session[1]), shows: parameters.get("show") ?? "text" };
-    return { ...place, view: location.pathname === "/overview" ? "overview" : "search" };
+    return { ...place, only, view: location.pathname === "/overview" ? "overview" : "search" };
 }
 
 /** Write the address of a search. */
 export function ofSearch(words, sort = "relevance") {
     return written("/", { q: words, sort: sort === "relevance" ? "" : sort });
+}
+
+/** Write the address of the first screen with some sessions only. */
+export function ofHome(only = {}) {
+    return written("/", only);
 }
 
 /** Write the address of a conversation at a message, with the search that led to it: its words and their order. */
@@ -24,8 +33,8 @@ export function ofReading(id, { words = "", sort = "relevance" } = {}, shows = "
 }
 
 /** Write the address of the overview. */
-export function ofOverview(words = "") {
-    return written("/overview", { q: words });
+export function ofOverview(words = "", range = "") {
+    return written("/overview", { q: words, range });
 }
 
 function written(path, parameters) {

@@ -6,21 +6,24 @@ const date = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short"
 
 // From the finest to the coarsest: where a bin begins that a day is in, where the next one does, and its name.
 const SIZES = [
-    { begin: (day) => day, next: (day) => moved(day, 1), label: (day) => date.format(day) },
+    { begin: (day) => day, next: (day) => moved(day, 1), label: (day) => date.format(day), short: (day) => date.format(day) },
     {
         begin: (day) => moved(day, -((day.getUTCDay() + 6) % 7)),
         next: (day) => moved(day, 7),
         label: (day) => `week of ${date.format(day)}`,
+        short: (day) => date.format(day),
     },
     {
         begin: (day) => utc(day.getUTCFullYear(), day.getUTCMonth()),
         next: (day) => utc(day.getUTCFullYear(), day.getUTCMonth() + 1),
         label: (day) => month.format(day),
+        short: (day) => month.format(day),
     },
     {
         begin: (day) => utc(day.getUTCFullYear(), 0),
         next: (day) => utc(day.getUTCFullYear() + 1, 0),
         label: (day) => String(day.getUTCFullYear()),
+        short: (day) => String(day.getUTCFullYear()),
     },
 ];
 
@@ -36,6 +39,7 @@ export function bins(counts, most) {
             first: written(at),
             last: written(moved(size.next(at), -1)),
             label: size.label(at),
+            short: size.short(at),
             number: 0,
             days: [],
         });

@@ -31,13 +31,19 @@ const HASHES = new Set([
     "r",
     "make",
 ]);
-const PLAIN = new Set(["text", "txt", "output", "log", "console", "md", "markdown", "diff"]);
+const PLAIN = new Set(["text", "txt", "csv", "lock", "output", "log", "console", "md", "markdown", "diff"]);
 const WORD = /[A-Za-z_$][\w$]*/y;
 const NUMBER = /\b(?:0x[\da-f]+|\d[\d_]*(?:\.\d+)?(?:e[+-]?\d+)?)\b/iy;
 const STRING = /"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\.)*`/y;
 const SLASHES = /\/\/[^\n]*|\/\*[^]*?\*\//y;
 const HASH = /#[^\n]*/y;
 const DASHES = /--[^\n]*/y;
+
+/** Name the language of a file by the end of its name; a file of none is plain text. */
+export function languageOf(path) {
+    const end = /\.([\w+-]+)$/.exec(path ?? "")?.[1]?.toLowerCase();
+    return end ?? "text";
+}
 
 /** Return code as nodes, coloured as its language, or what looks like one, has it. */
 export function coloured(text, language = "") {

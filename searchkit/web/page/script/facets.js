@@ -42,7 +42,7 @@ export function facetPanel(onChange) {
         return el(
             "section",
             { class: "facet", data: { facet: name } },
-            el("h3", {}, label),
+            el("h2", {}, label),
             el(
                 "ul",
                 {},
@@ -81,6 +81,7 @@ export function facetPanel(onChange) {
 
 /** Return how a value is shown; what was typed may be no code of a language. */
 function shown(name, value) {
+    if (name === "kind") return value.replaceAll("_", " ");
     return name === "language" && /^[a-z]{2}$/i.test(value) ? LANGUAGES.of(value) : value;
 }
 

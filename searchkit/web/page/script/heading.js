@@ -3,9 +3,10 @@
 import { button, el, link } from "./dom.js";
 import { copied } from "./copy.js";
 import { ofReading } from "./address.js";
-import { costOf, day, exact } from "./times.js";
+import { day, exact } from "./times.js";
+import { brief } from "./inline.js";
 import { oneLine } from "./harmless.js";
-import { lastPart } from "./paths.js";
+import { dot, lastPart } from "./paths.js";
 
 /** Make the bar that stays above a conversation while it is read. */
 export function readingBar(reading, place, { back, step, tree }) {
@@ -23,25 +24,24 @@ export function readingBar(reading, place, { back, step, tree }) {
 }
 
 /** Make the head of a conversation. */
-export function heading(reading, place) {
+export function heading(reading, place, totals) {
     const project = lastPart(reading.project);
-    const cost = costOf(reading);
     return el(
         "header",
         { class: "session" },
-        el("h1", {}, oneLine(reading.title ?? "Session without a title")),
+        el("h1", {}, brief(oneLine(reading.title ?? "Session without a title"))),
         el(
             "p",
             { class: "where" },
-            project ? el("span", { class: "project", title: reading.project }, project) : null,
+            project ? el("span", { class: "project", title: reading.project }, dot(reading.project), project) : null,
             reading.branch ? el("span", { class: "branch" }, reading.branch) : null,
             reading.ended
                 ? el("time", { datetime: reading.ended, title: exact(reading.ended) }, day(reading.ended))
                 : null,
-            cost ? el("span", { class: "cost", title: cost.title }, cost.written) : null,
             el("span", { class: "id", title: "Session" }, reading.session ?? ""),
             reading.is_gone ? el("span", { class: "gone" }, "transcript is gone; this is what the index kept") : null,
         ),
+        totals,
         reading.above.length ? path(reading, place) : null,
         reading.abandoned
             ? el("p", { class: "note" }, "This way was left: the conversation later went on another way.")

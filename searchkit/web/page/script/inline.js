@@ -1,6 +1,7 @@
 // Shows what stands within a line of Markdown: code, emphasis, links.
 
 import { el } from "./dom.js";
+import { untagged } from "./tags.js";
 
 const SAFE = ["http:", "https:", "mailto:"];
 // One alternative for each thing, none of which can match the same text in two ways.
@@ -17,17 +18,36 @@ const SPAN = new RegExp(
     "g",
 );
 
+// Signs of blocks in a text that was put on one line, and stars of which the cut left only one half.
+const FENCES = /`{3,}[\w+-]*/g;
+const DIVIDERS = /\|(?:\s*:?-{3,}:?\s*\|)+/g;
+const HEADINGS = /(^|\s)#{1,6}\s+(?=\S)/g;
+// Of a table: a line has two cells and more.
+const CELLS = /(?<=\s|^)\|(?:\s*:?-{3,}\s*)?(?=\s|$)/g;
+const DANGLING = /(?<![\w/*.])\*\*(?=[^\s*./])|(?<=\S)\*\*(?![\w/*.])/g;
+
 /** Return a text as nodes. */
-export function inline(text) {
+export function inline(text, toLink = outward) {
     const nodes = [];
     let done = 0;
     for (const match of text.matchAll(SPAN)) {
         if (match.index > done) nodes.push(...lines(text.slice(done, match.index)));
-        nodes.push(shown(match));
+        nodes.push(shown(match, toLink));
         done = match.index + match[0].length;
     }
     if (done < text.length) nodes.push(...lines(text.slice(done)));
     return nodes;
+}
+
+/** Return a passage on one line as nodes: signs of blocks go, and those whose other half was cut off. */
+export function brief(text) {
+    const plain = untagged(text)
+        .replace(FENCES, " ")
+        .replace(DIVIDERS, " ")
+        .replace(HEADINGS, "$1")
+        .replace(CELLS, " \u00b7 ");
+    // It may stand in a link, so it has none of its own.
+    return inline(plain, (target, ...children) => el("span", {}, ...children)).map((one) => (typeof one === "string" ? one.replace(DANGLING, "").replaceAll("`", "") : one));
 }
 
 /** Return a link, or only its text where it leads to anything but a web page or a mailbox. */
@@ -49,15 +69,15 @@ export function outward(target, ...children) {
     return el("a", { ...attributes, class: "outward" }, ...children);
 }
 
-function shown(match) {
+function shown(match, outward) {
     const { code, label, target, picture, bold, italic, under, gone, bare } = match.groups;
     if (code !== undefined) return el("code", {}, code);
     // Pictures from elsewhere are not loaded: that would tell somebody that this was read.
     if (target !== undefined) return outward(target, picture ? `picture: ${label || target}` : label || target);
-    if (bold !== undefined) return el("strong", {}, inline(bold));
-    if (italic !== undefined) return el("em", {}, inline(italic));
-    if (under !== undefined) return el("em", {}, inline(under));
-    if (gone !== undefined) return el("del", {}, inline(gone));
+    if (bold !== undefined) return el("strong", {}, inline(bold, outward));
+    if (italic !== undefined) return el("em", {}, inline(italic, outward));
+    if (under !== undefined) return el("em", {}, inline(under, outward));
+    if (gone !== undefined) return el("del", {}, inline(gone, outward));
     const trailing = /[.,;:!?]+$/.exec(bare)?.[0] ?? "";
     const address = bare.slice(0, bare.length - trailing.length);
     return el("span", {}, outward(address, address), trailing);

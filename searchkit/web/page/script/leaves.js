@@ -8,8 +8,12 @@ const ROW_PIXELS = 96;
 const NEAR = "1200px 0px";
 const MOST_LEAVES = 12;
 
-/** Fill an element with rows, the first of which are there already; return what reveals others. */
-export function leaves(element, { total, size, first, load, row }) {
+/**
+ * Fill an element with rows, the first of which are there already; return what reveals others.
+ *
+ * `lay` makes the elements of a leaf out of what `load` gave, the first of which has a number.
+ */
+export function leaves(element, { total, size, first, load, lay, pixels = ROW_PIXELS }) {
     const offset = first.begin % size;
     const begins = offset ? [0] : [];
     for (let begin = offset; begin < total; begin += size) begins.push(begin);
@@ -19,7 +23,7 @@ export function leaves(element, { total, size, first, load, row }) {
         holder: el("div", { class: "leaf" }),
         loading: null,
     }));
-    for (const leaf of all) leaf.holder.style.minHeight = `${leaf.count * ROW_PIXELS}px`;
+    for (const leaf of all) leaf.holder.style.minHeight = `${leaf.count * pixels}px`;
     const byHolder = new Map(all.map((leaf) => [leaf.holder, leaf]));
     const mounted = [];
     let isStopped = false;
@@ -44,7 +48,7 @@ export function leaves(element, { total, size, first, load, row }) {
         leaf.holder.style.minHeight = "";
         fill(
             leaf.holder,
-            rows.slice(0, leaf.count).map((one, number) => row(one, leaf.begin + number)),
+            lay(rows, leaf.begin, leaf.count),
         );
         mounted.push(leaf);
         while (mounted.length > MOST_LEAVES) letGo(mounted.shift());

@@ -1,59 +1,85 @@
 // The view of one's whole history: when, where, with what and for how much.
 
-import { el, fill } from "./dom.js";
+import { el, fill, link } from "./dom.js";
 import { ask } from "./feed.js";
-import { barList, columns, strips } from "./plots.js";
+import { barList, calendar, columns, strips } from "./plots.js";
 import { bins } from "./bins.js";
 import { amount, count, money } from "./times.js";
-import { ofSearch } from "./address.js";
-import { lastPart } from "./paths.js";
+import { ofHome, ofOverview, ofSearch } from "./address.js";
+import { lastPart, shortNames } from "./paths.js";
 import { refused } from "./refused.js";
 
 const MOST_BARS = 90;
 const MOST_NAMES = 12;
 const MOST_SESSIONS = 20_000;
+// What the calendar shows: a year, or, on a phone, as much of it as can be seen.
+const WEEKS = 53;
+const FEW_WEEKS = 26;
+const NO_PROJECT = "no project";
+const RANGES = { "7d": "7 days", "30d": "30 days", "90d": "90 days", "365d": "Year", "": "All" };
 
 /** Make the view. */
 export function overviewView(root) {
     let shown = null;
     let newest = 0;
 
-    async function show({ words }) {
-        if (words === shown) return;
-        shown = words;
+    const body = el("div", { class: "overview" });
+
+    async function show({ words, range }) {
+        const key = JSON.stringify([words, range]);
+        if (key === shown) return;
+        const isFirst = !body.isConnected;
+        shown = key;
         const number = ++newest;
-        fill(root, el("p", { class: "note", role: "status" }, "Counting\u2026"));
+        const heading = el(
+            "div",
+            { class: "overview-head" },
+            el("h1", {}, words ? `Overview: ${words}` : "Overview"),
+            ranges(words, range),
+        );
+        // What was there stays until the rest comes, so that nothing jumps where only the range changes.
+        if (isFirst) fill(body, el("p", { class: "note", role: "status" }, "Counting\u2026"));
+        body.setAttribute("aria-busy", "true");
+        fill(root, heading, body);
         try {
+            const asked = { q: words, after: range };
             const [stats, files, listed] = await Promise.all([
-                ask("/v1/stats", { q: words }),
-                ask("/v1/stats", { q: words, by: "file" }),
-                ask("/v1/sessions", { q: words, limit: MOST_SESSIONS }),
+                ask("/v1/stats", asked),
+                ask("/v1/stats", { ...asked, by: "file" }),
+                ask("/v1/sessions", { ...asked, limit: MOST_SESSIONS }),
             ]);
             if (number !== newest) return;
-            fill(
-                root,
-                el(
-                    "div",
-                    { class: "overview" },
-                    el("h1", {}, words ? `Overview: ${words}` : "Overview"),
-                    plots(stats, files, listed),
-                ),
-            );
+            fill(body, plots(stats, files, listed));
         } catch (error) {
             if (number !== newest) return;
             // Coming back here asks again.
             shown = null;
-            fill(root, refused(error));
+            fill(body, refused(error));
+        } finally {
+            if (number === newest) body.removeAttribute("aria-busy");
         }
     }
 
     return { show, keys: {} };
 }
 
+/** Make the picker of a range of time: links, so that each can be kept and gone back from. */
+function ranges(words, chosen) {
+    return el(
+        "nav",
+        { class: "ranges", "aria-label": "Range of time" },
+        Object.entries(RANGES).map(([range, label]) =>
+            link(ofOverview(words, range), { "aria-current": range === chosen ? "true" : null }, label),
+        ),
+    );
+}
+
 function plots({ total, groups }, files, { sessions }) {
     const days = groups.day.filter((one) => one.label);
     const found = [facts(total)];
+    if (!days.length) found.push(el("p", { class: "note" }, "Nothing was said in this time."));
     if (days.length) {
+        found.push(activity(days));
         const over = (series) => binned(days, series);
         found.push(
             columns(
@@ -119,6 +145,18 @@ function plots({ total, groups }, files, { sessions }) {
     return found;
 }
 
+/** Make the calendar: what was typed and answered on each day. */
+function activity(days) {
+    const told = days.map((one) => ({ day: one.label, number: one.prompts + one.responses }));
+    told.sort((one, other) => (one.day < other.day ? -1 : 1));
+    const most = matchMedia("(max-width: 40rem)").matches ? FEW_WEEKS : WEEKS;
+    return calendar("Activity", told, {
+        weeks: most,
+        addressOf: (day) => ofHome({ on: day }),
+        write: (number) => `${count(number)} prompts and responses`,
+    });
+}
+
 function facts(total) {
     const told = [
         [total.sessions, "sessions"],
@@ -145,6 +183,7 @@ function binned(days, series) {
     const byDay = new Map(days.map((one) => [one.label, one]));
     return places.map((bin) => ({
         label: bin.label,
+        short: bin.short,
         values: Object.fromEntries(
             Object.entries(series).map(([key, read]) => [
                 key,
@@ -162,7 +201,7 @@ function byProject(sessions) {
     const placeOf = new Map(places.flatMap((bin, place) => bin.days.map((day) => [day, place])));
     const projects = new Map();
     for (const session of dated) {
-        const project = session.project ?? "no project";
+        const project = session.project ?? NO_PROJECT;
         if (!projects.has(project))
             projects.set(
                 project,
@@ -170,24 +209,27 @@ function byProject(sessions) {
             );
         projects.get(project)[placeOf.get(local(session.started))] += 1;
     }
+    const names = shortNames([...projects.keys()]);
     const rows = [...projects].map(([project, numbers]) => ({
-        label: lastPart(project),
+        label: names.get(project),
         title: project,
         numbers,
         total: numbers.reduce((all, one) => all + one, 0),
-        address: ofSearch(`project:${quoted(lastPart(project))}`),
+        address: project === NO_PROJECT ? null : ofHome({ project }),
     }));
     rows.sort((one, other) => other.total - one.total);
     return strips(
         "Sessions by project",
         rows.slice(0, MOST_NAMES),
         places.map((bin) => bin.label),
+        [places[0].short, places.at(-1).short],
     );
 }
 
 function named(groups, key, addressOf, short = (label) => label) {
     return groups
-        .filter((one) => one.label && one[key])
+        // What names no model, such as `<synthetic>`, is the program's own note.
+        .filter((one) => one.label && !one.label.startsWith("<") && one[key])
         .slice(0, MOST_NAMES)
         .map((one) => ({ label: short(one.label), title: one.label, number: one[key], address: addressOf(one.label) }));
 }

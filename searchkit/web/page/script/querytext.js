@@ -12,9 +12,27 @@ export function wanted(text, name) {
         .map((chunk) => chunk.value);
 }
 
-/** Return a text without its filters of some names. */
+/** Return a text without its filters of some names, or without all of them. */
 export function without(text, names) {
-    return joined(chunks(text).filter((chunk) => !names.includes(chunk.name)));
+    return joined(chunks(text).filter((chunk) => !chunk.name || (names !== "all" && !names.includes(chunk.name))));
+}
+
+/** Return the filters of a text as they were typed. */
+export function filtersOf(text) {
+    return chunks(text)
+        .filter((chunk) => chunk.name)
+        .map((chunk) => chunk.typed);
+}
+
+/** Return a text without one thing that was typed. */
+export function withoutChunk(text, typed) {
+    return joined(chunks(text).filter((chunk) => chunk.typed !== typed));
+}
+
+/** Return a text with another value of a filter instead of one. */
+export function replaced(text, name, value, other) {
+    const isMeant = (chunk) => chunk.name === name && !chunk.isExcluded && isSame(chunk.value, value);
+    return joined(chunks(text).map((chunk) => (isMeant(chunk) ? { typed: written(name, other) } : chunk)));
 }
 
 /** Add a filter to a text, or take it out where it is in. */

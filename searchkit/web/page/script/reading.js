@@ -5,12 +5,15 @@ import { ask } from "./feed.js";
 import { heading, readingBar } from "./heading.js";
 import { leaves } from "./leaves.js";
 import { ofReading } from "./address.js";
-import { rowElement } from "./rows.js";
+import { rowElements } from "./rows.js";
+import { promptList, totals } from "./contents.js";
 import { say } from "./say.js";
 import { sessionTree } from "./tree.js";
 import { refused } from "./refused.js";
 
 const ROWS = 40;
+// Of a conversation with fewer prompts nobody needs a list.
+const LEAST_PROMPTS = 3;
 // What stands above the rows, and hides those that are scrolled behind it.
 const TOP_PIXELS = 100;
 
@@ -27,6 +30,16 @@ export function readingView(root, { go, back }) {
     let chosen = 0;
     let hit = -1;
     let laying = null;
+    let prompts = null;
+    let following = 0;
+    addEventListener(
+        "scroll",
+        () => {
+            cancelAnimationFrame(following);
+            following = requestAnimationFrame(() => root.hidden || follow());
+        },
+        { passive: true },
+    );
 
     async function show(asked) {
         const key = JSON.stringify([asked.id, asked.words, asked.shows]);
@@ -55,14 +68,39 @@ export function readingView(root, { go, back }) {
     function body() {
         const container = el("div", { class: "rows", data: { session: reading.session ?? "" } });
         const bar = readingBar(reading, place, { back, step, tree });
-        const head = heading(reading, place);
-        fill(root, bar, head, container);
+        // Filled a moment later, it has its room from the beginning.
+        const facts = el("p", { class: "totals" });
+        const head = heading(reading, place, facts);
+        const isLong = place.shows === "text" && reading.prompts.length >= LEAST_PROMPTS;
+        prompts = promptList((row) => reveal(row));
+        fill(root, bar, head, el("div", { class: isLong ? "reading long" : "reading" }, isLong ? prompts.element : null, container));
+        showContents(reading, facts);
         over.disconnect();
         over = new IntersectionObserver(([entry]) => bar.classList.toggle("over", !entry.isIntersecting), {
             rootMargin: `-${TOP_PIXELS}px 0px 0px`,
         });
         over.observe(head);
         return container;
+    }
+
+    /** Show the prompts and the totals; that they cannot be had keeps nobody from reading. */
+    async function showContents(laid, facts) {
+        try {
+            const found = await ask(`${address()}/contents`, { q: place.words, as_of: laid.as_of });
+            if (laid !== reading) return;
+            totals(facts, found, reading.above.length > 0);
+            if (found.as_of === laid.as_of) prompts.show(found);
+            follow();
+        } catch {
+            fill(facts);
+        }
+    }
+
+    /** Mark the prompt whose turn is in sight. */
+    function follow() {
+        if (!reading || !prompts) return;
+        const row = inSight();
+        if (row) prompts.mark(Number(row.dataset.number));
     }
 
     /** Lay the rows out, and go to one of them. */
@@ -74,7 +112,7 @@ export function readingView(root, { go, back }) {
             size: ROWS,
             first: reading,
             load: (begin, count) => asOf(reading, address(), { begin, count }),
-            row: (row, number) => rowElement(row, number, context),
+            lay: (rows, begin, count) => rowElements(rows.slice(0, count), begin, context),
         });
         hit = reading.hits.indexOf(at);
         tellHit();

@@ -5,8 +5,11 @@ import { marked, markWords, wordsOf } from "./marks.js";
 import { ofReading } from "./address.js";
 import { ago, exact, hour } from "./times.js";
 import { copied } from "./copy.js";
+import { untagged } from "./tags.js";
 import { oneLine } from "./harmless.js";
-import { lastPart } from "./paths.js";
+import { brief } from "./inline.js";
+import { conversation } from "./preview.js";
+import { dot, lastPart } from "./paths.js";
 
 const SPEAKERS = {
     prompt: "You",
@@ -24,6 +27,9 @@ const SPEAKERS = {
     system: "system",
 };
 
+/** What each item of the list shows. */
+export const resultOf = new WeakMap();
+
 /** Show one result; the search, its words and their order, goes along into the conversation. */
 export function resultItem(result, search) {
     const address = ofReading(result.uuid, search);
@@ -34,9 +40,9 @@ export function resultItem(result, search) {
         el(
             "article",
             { "aria-label": titleOf(result) },
-            el("h2", {}, link(address, { class: "open" }, titleOf(result))),
+            el("h2", {}, link(address, { class: "open" }, brief(titleOf(result)))),
             el("p", { class: "where" }, about(result)),
-            passage(result, result.agent_app),
+            result.kind.startsWith("tool") ? callCard(result, asked) : passage(result, asked),
             result.answer ? answer(result) : null,
             el(
                 "div",
@@ -50,7 +56,7 @@ export function resultItem(result, search) {
 }
 
 /** Name a result: by its session, or, where it lies beside all sessions as a plan does, by what it is. */
-function titleOf(result) {
+export function titleOf(result) {
     return (
         oneLine(result.title ?? "") ||
         (result.session ? "Session without a title" : `A ${speaker(result, result.agent_app)}, of no session`)
@@ -82,7 +88,7 @@ function about(result) {
           )
         : null;
     return [
-        project ? el("span", { class: "project", title: result.project }, project) : null,
+        project ? el("span", { class: "project", title: result.project }, dot(result.project), project) : null,
         result.branch ? el("span", { class: "branch" }, result.branch) : null,
         when,
         result.agent ? el("span", {}, "in a subagent") : null,
@@ -90,20 +96,61 @@ function about(result) {
     ];
 }
 
-function passage(part, app) {
+const PROSE = new Set(["prompt", "text", "thinking", "summary", "plan", "memory", "command"]);
+
+/** Show the passage that was found: Markdown as it reads, and anything else with its very spans marked. */
+function passage(result, asked) {
+    const said = PROSE.has(result.kind)
+        ? markWords(el("span", {}, brief(result.snippet)), asked)
+        : marked(untagged(result.snippet), isTagless(result.snippet) ? result.highlights : []);
     return el(
         "p",
-        { class: part.is_error ? "passage error" : "passage", dir: "auto" },
-        el("span", { class: "speaker" }, speaker(part, app)),
+        { class: result.is_error ? "passage error" : "passage", dir: "auto" },
+        el("span", { class: "speaker" }, speaker(result, result.agent_app)),
         " ",
-        marked(part.snippet, part.highlights),
+        said,
     );
+}
+
+/** Show a call and its result as one, whichever of them was found. */
+function callCard(result, asked) {
+    const at = result.thread.findIndex((entry) => entry.hit);
+    const beside = result.kind === "tool_call" ? result.thread[at + 1] : result.thread[at - 1];
+    const isPair = at >= 0 && beside?.tool === result.tool && beside.kind.startsWith("tool") && beside.kind !== result.kind;
+    const other = isPair ? oneLine(untagged(beside.text.slice(0, 400))) : null;
+    const [called, came] = result.kind === "tool_call" ? [result.snippet, other] : [other, result.snippet];
+    const shown = (text, kind) => {
+        const isFound = kind === result.kind && isTagless(text);
+        return isFound ? marked(plainCall(text, kind), plainCall(text, kind) === text ? result.highlights : []) : plainCall(untagged(text), kind);
+    };
+    const line = (text, kind) => text && markWords(el("code", { class: `${kind === "tool_call" ? "did" : "came"}${kind === result.kind ? " found-here" : ""}`, dir: "auto" }, shown(text, kind)), asked);
+    return el(
+        "div",
+        { class: result.is_error ? "passage calling error" : "passage calling" },
+        el(
+            "span",
+            { class: "speaker", title: result.tool },
+            result.tool ?? speaker(result, result.agent_app),
+            result.is_error ? el("span", { class: "unseen" }, " (failed)") : "",
+        ),
+        el("div", {}, line(called, "tool_call"), line(came, "tool_result")),
+    );
+}
+
+/** Write a call on one line as it would be typed: the name of its first input goes, and what it is for. */
+function plainCall(text, kind) {
+    if (kind !== "tool_call") return text;
+    return text.replace(/^(?:command|cmd|file_path|path|pattern|query|url|prompt|description): /, "").replace(/ description: [^:]{0,200}$/, "");
+}
+
+function isTagless(text) {
+    return untagged(text) === text;
 }
 
 /** Show what answers a prompt or a step, after what was done until then; or how a report ends. */
 function answer(result) {
     const { uuid, part, text, highlights } = result.answer;
-    const said = marked(text, highlights);
+    const said = marked(untagged(text), isTagless(text) ? highlights : []);
     if (part === result.part) return el("p", { class: "answer", dir: "auto" }, "\u2026 ", said);
     const begin = result.thread.findIndex((entry) => entry.hit) + 1;
     const end = result.thread.findIndex((entry) => entry.uuid === uuid && entry.kind === "text");
@@ -129,21 +176,6 @@ function around(result, asked) {
     return details;
 }
 
-function conversation(result, asked) {
-    const entries = result.thread.map((entry) => {
-        if (entry.kind === "steps" || entry.kind === "break") return el("li", { class: "aside" }, entry.text);
-        const cut = entry.cut ? " \u2026" : "";
-        const text = el("span", { class: "text", dir: "auto" }, entry.text + cut);
-        return el(
-            "li",
-            { class: entry.hit ? "hit" : null, data: { kind: entry.kind } },
-            el("span", { class: "speaker" }, speaker(entry, result.agent_app)),
-            markWords(text, asked),
-        );
-    });
-    return el("ol", { class: "thread" }, entries);
-}
-
 function others(result, search) {
     const label = result.others.length === 1 ? "1 more passage" : `${result.others.length} more passages`;
     const items = result.others.map((one) =>
@@ -155,11 +187,16 @@ function others(result, search) {
                 {},
                 el("span", { class: "speaker" }, speaker(one, result.agent_app)),
                 " ",
-                marked(one.snippet, one.highlights),
+                PROSE.has(one.kind) ? markWords(el("span", {}, brief(one.snippet)), wordsOf(one.snippet, one.highlights)) : marked(one.snippet, one.highlights),
             ),
         ),
     );
     return el("details", { class: "others" }, el("summary", {}, label), el("ul", {}, items));
+}
+
+/** Say whether a list begins with results in this order. */
+export function isInOrder(list, results) {
+    return [...list.children].every((item, place) => item.dataset.part === results[place]?.part);
 }
 
 /** Put results into a list, and keep the elements of those that were there already, so that nothing flickers. */
@@ -184,5 +221,6 @@ export function extend(list, results, search) {
 function noted(result, search) {
     const item = resultItem(result, search);
     item.dataset.search = JSON.stringify(search);
+    resultOf.set(item, result);
     return item;
 }

@@ -4,6 +4,7 @@ import { button, el, fill, link } from "./dom.js";
 import { agentName, branchNote } from "./heading.js";
 import { ask } from "./feed.js";
 import { citation, copied } from "./copy.js";
+import { call as callInputs } from "./preview.js";
 import { codeBlock, markdown } from "./markdown.js";
 import { diffBlock } from "./diff.js";
 import { exact, hour, count } from "./times.js";
@@ -13,6 +14,7 @@ import { pictureList } from "./pictures.js";
 import { refused } from "./refused.js";
 import { speaker } from "./results.js";
 import { stepsRow } from "./steps.js";
+import { isTagged, taggedBlocks } from "./tags.js";
 import { oneLine } from "./harmless.js";
 import { wholeText } from "./whole.js";
 
@@ -24,42 +26,60 @@ const BREAKS = {
 };
 // A screen holds some 40 lines; what is longer is unfolded on request.
 const LONG_LINES = 18;
+// How a file's lines are printed: the number, then a tab or an arrow.
+const NUMBERED = /^\s*\d+(?:\t|\u2192|: )/;
+const SAMPLE_CHARACTERS = 4_000;
+const LEAST_FILE_LINES = 4;
+const MOSTLY = 0.7;
 const LONG_CHARACTERS = 2_400;
 
 /** Make a row. */
-export function rowElement(row, number, context) {
+export function rowElement(row, number, context, isJoined = false) {
     const ways = context.reading.branches.filter((branch) => branch.row === number);
     const element = el(
         "article",
         {
-            class: ["row", row.kind, row.is_error ? "failed" : "", row.hit ? "hit" : ""].filter(Boolean).join(" "),
+            class: ["row", row.kind, row.is_error ? "failed" : "", row.hit ? "hit" : "", isJoined ? "joined" : ""]
+                .filter(Boolean)
+                .join(" "),
             tabindex: -1,
             data: { uuid: row.uuid ?? "", kind: row.kind, number },
         },
-        content(row, number, context),
+        content(row, number, context, isJoined),
         pictureList(row.pictures),
         ways.map((branch) => branchNote(branch, context.place)),
     );
     return element;
 }
 
-function content(row, number, context) {
+/** Make rows; the result of the call right before it is one card with that. */
+export function rowElements(rows, begin, context) {
+    return rows.map((row, place) => rowElement(row, begin + place, context, isResultOf(row, rows[place - 1])));
+}
+
+/** Say whether a row is the result of the call in another one. */
+export function isResultOf(row, call) {
+    return row.kind === "tool_result" && call?.kind === "tool_call" && Boolean(row.call) && row.call === call.call;
+}
+
+function content(row, number, context, isJoined) {
     if (row.kind === "steps") return stepsRow(row, number, context, said);
     if (row.kind === "break")
         return el("p", { class: "boundary", role: "separator" }, el("span", {}, BREAKS[row.text] ?? row.text));
-    return said(row, context);
+    return said(row, context, isJoined);
 }
 
-function said(row, context) {
+function said(row, context, isJoined = false) {
     const body = row.kind === "thinking" ? thinking(row) : row.kind === "tool_call" ? call(row) : text(row);
     const agents = (row.agents ?? []).map((agent) =>
         link(ofReading(agent.first, context.place), { class: "agent" }, `Open subagent: ${agentName(agent)}`),
     );
-    return [head(row, context), body, row.cut ? rest(row, body, context) : null, ...agents];
+    return [head(row, context, isJoined), body, row.cut ? rest(row, body, context) : null, ...agents];
 }
 
-function head(row, { reading }) {
-    const who = el("span", { class: "speaker", title: row.model }, speaker(row, reading.agent_app), row.is_error ? " (failed)" : "");
+function head(row, { reading }, isJoined) {
+    const name = isJoined ? "result" : speaker(row, reading.agent_app);
+    const who = el("span", { class: "speaker", title: row.model }, name, row.is_error ? " (failed)" : "");
     const when = row.timestamp
         ? el("time", { datetime: row.timestamp, title: exact(row.timestamp) }, hour(row.timestamp))
         : null;
@@ -84,12 +104,41 @@ async function whole(row) {
 }
 
 function text(row) {
-    if (!PROSE.has(row.kind) && !isReport(row))
-        return clipped(el("pre", { class: "plain", tabindex: 0, dir: "auto" }, marked(row.text, row.marks)), row.text);
-    const prose = el("div", { class: "prose", dir: "auto" }, markdown(row.text));
+    if (!PROSE.has(row.kind) && !isReport(row)) {
+        if (isTagged(row.text)) {
+            const parts = taggedBlocks(row.text, (piece) => plain(piece));
+            return clipped(markWords(el("div", { class: "output" }, parts), wordsOf(row.text, row.marks)), row.text);
+        }
+        const printed = plain(marked(row.text, row.marks));
+        return isOfFile(row) ? foldedFile(row, printed) : clipped(printed, row.text);
+    }
+    const show = (piece) => el("div", { class: "prose", dir: "auto" }, markdown(piece));
+    const prose = isTagged(row.text) ? el("div", { class: "prose" }, taggedBlocks(row.text, show)) : show(row.text);
     return row.kind === "prompt" || row.kind === "text"
         ? markWords(prose, wordsOf(row.text, row.marks))
         : clipped(markWords(prose, wordsOf(row.text, row.marks)), row.text);
+}
+
+function plain(children) {
+    return el("pre", { class: "plain", tabindex: 0, dir: "auto" }, children);
+}
+
+/** Say whether a result only repeats what stands in a file: its lines with their numbers. */
+function isOfFile(row) {
+    if (row.kind !== "tool_result" || row.is_error) return false;
+    const lines = row.text.slice(0, SAMPLE_CHARACTERS).split("\n").filter((line) => line.trim());
+    const numbered = lines.filter((line) => NUMBERED.test(line)).length;
+    return lines.length >= LEAST_FILE_LINES && numbered >= lines.length * MOSTLY;
+}
+
+function foldedFile(row, printed) {
+    const lines = row.text.split("\n").length;
+    return el(
+        "details",
+        { class: "of-file", open: row.hit },
+        el("summary", {}, row.cut ? "Lines of a file" : `${count(lines)} lines of a file`),
+        printed,
+    );
 }
 
 /** What a subagent answers is written for reading, other results are printed by machines. */
@@ -113,11 +162,9 @@ function call(row) {
         if (piece.type === "command") {
             return [piece.purpose ? el("p", { class: "purpose" }, piece.purpose) : null, codeBlock(piece.text, "bash")];
         }
-        return clipped(el("pre", { class: "plain", tabindex: 0, dir: "auto" }, piece.text), piece.text);
+        return clipped(el("div", { class: "inputs" }, callInputs(piece.text)), piece.text);
     });
-    const shown = pieces.length
-        ? pieces
-        : clipped(el("pre", { class: "plain", tabindex: 0, dir: "auto" }, row.text), row.text);
+    const shown = pieces.length ? pieces : clipped(plain(row.text), row.text);
     return markWords(el("div", { class: "call" }, shown), wordsOf(row.text, row.marks));
 }
 

@@ -1,17 +1,26 @@
 // The view of a search: results in the middle, facets beside them, and when it was said above them.
 
 import { button, el, fill } from "./dom.js";
-import { extend, isNear, refill } from "./results.js";
+import { extend, isInOrder, isNear, refill, resultOf } from "./results.js";
 import { facetPanel } from "./facets.js";
 import { histogram } from "./histogram.js";
 import { liveSearch, SCREENFUL } from "./live.js";
-import { respelt } from "./querytext.js";
+import { ask } from "./feed.js";
+import { wordsOf } from "./marks.js";
+import { filtersOf, respelt, replaced, without, withoutChunk } from "./querytext.js";
 import { count } from "./times.js";
+import { lastPart } from "./paths.js";
 import { say } from "./say.js";
-import { ofReading, ofSearch } from "./address.js";
-import { recentSessions } from "./recent.js";
+import { ofSearch } from "./address.js";
+import { homeView } from "./home.js";
+import { previewPane } from "./preview.js";
 import { refused } from "./refused.js";
 
+// Of a page that is scrolled further than this, somebody reads.
+const READING_PIXELS = 60;
+// Results that are put into another order later than this are said to be.
+const LATE_MS = 1_500;
+const MOST_FILTERS = 6;
 const ORDERS = { relevance: "Best first", newest: "Newest first", oldest: "Oldest first" };
 
 /** Make the view; `go` leads to another address, `retype` changes what is typed. */
@@ -24,20 +33,31 @@ export function searchView(root, { go, retype }) {
         Object.entries(ORDERS).map(([value, label]) => el("option", { value }, label)),
     );
     const trouble = el("div", { class: "trouble" });
+    const hints = el("div", { class: "hints" });
     const more = button("More results", () => live.more(), { class: "further", hidden: true });
     const facets = facetPanel(retype);
     const over = histogram(retype);
-    const beginning = el("div", { class: "beginning" });
-    const bar = el("div", { class: "bar" }, found, orders);
-    fill(
-        root,
-        el(
-            "div",
-            { class: "search" },
-            facets.element,
-            el("div", { class: "column" }, over.element, bar, trouble, list, more, beginning),
-        ),
+    const beginning = el("div");
+    const home = homeView(beginning, { go, retype });
+    const preview = previewPane();
+    // Says that better results have come, where somebody reads those that are there.
+    const later = button("", () => apply(), { class: "later", hidden: true });
+    const bar = el("div", { class: "bar" }, found, later, orders);
+    const results = el(
+        "div",
+        { class: "search" },
+        el("h1", { class: "unseen" }, "Results"),
+        facets.element,
+        el("div", { class: "column" }, over.element, bar, trouble, list, more),
+        preview.element,
     );
+    // A press on a result, but on nothing in it that does something of its own, shows it in the preview.
+    list.addEventListener("click", (event) => {
+        if (!preview.isSeen() || event.target.closest("a, button, summary, details")) return;
+        const item = event.target.closest(".result");
+        if (item && !getSelection().toString()) choose([...list.children].indexOf(item));
+    });
+    list.addEventListener("pointermove", () => (isTouched = true));
     if (matchMedia("(max-width: 60rem)").matches) facets.element.open = false;
 
     let words = "";
@@ -47,17 +67,25 @@ export function searchView(root, { go, retype }) {
     let chosen = -1;
     let byWords = 0;
     let answers = 0;
+    // Whether somebody has begun to look through the results, and the answer that waits for them.
+    let isTouched = false;
+    let answeredAt = 0;
+    let waiting = null;
     const live = liveSearch({ onAnswer, onCounts, onTrouble });
 
     function show(place, pressed = performance.now()) {
         orders.value = place.sort in ORDERS ? place.sort : "relevance";
-        const key = `${place.sort} ${place.words}`;
+        const isAsking = place.words.trim() !== "";
+        const key = isAsking ? `${place.sort} ${place.words}` : JSON.stringify(place.only ?? {});
         if (key === shown) return;
         shown = key;
         words = place.words;
         choose(-1);
-        more.hidden = true;
-        if (words.trim()) {
+        more.hidden = later.hidden = true;
+        waiting = null;
+        if (isAsking !== results.isConnected || !root.firstChild) fill(root, isAsking ? results : beginning);
+        if (isAsking) {
+            home.stop();
             live.search(words, orders.value, pressed);
             return;
         }
@@ -68,20 +96,37 @@ export function searchView(root, { go, retype }) {
         fill(trouble);
         facets.clear();
         fill(found);
-        over.element.hidden = bar.hidden = facets.element.hidden = true;
-        beginning.hidden = false;
-        recentSessions(beginning, retype, (id) => ofReading(id));
+        over.element.hidden = true;
+        preview.show(null);
+        home.show(place.only ?? {});
     }
 
     function onAnswer(answer, { step, pressed, asked: asking, engine, hasMore = false }) {
         asked = asking;
         const isFirst = step === "first";
-        beginning.hidden = true;
-        bar.hidden = facets.element.hidden = false;
         const number = ++answers;
         const search = { words: asked, sort: orders.value };
-        if (isFirst || (step === "whole" && chosen < 0)) refill(list, answer.results.slice(0, SCREENFUL), search);
-        fill(trouble, notes(answer));
+        if (isFirst) {
+            isTouched = false;
+            answeredAt = performance.now();
+        }
+        const isChanged = step === "whole" && !isInOrder(list, answer.results);
+        if (isChanged && (isTouched || chosen >= 0 || scrollY > READING_PIXELS)) {
+            waiting = { answer, search, hasMore };
+            later.hidden = false;
+            later.textContent = "Better order found: show it";
+            say("Results by meaning came in; press the button above the results to see them in their order.");
+            return;
+        }
+        if (isFirst || isChanged) refill(list, answer.results.slice(0, SCREENFUL), search);
+        if (isChanged && performance.now() - answeredAt > LATE_MS) {
+            later.hidden = false;
+            later.textContent = "Reordered by meaning";
+        }
+        if (isFirst) fill(hints);
+        fill(trouble, notes(answer), hints);
+        if (isFirst && !answer.results.length) hint();
+        if (chosen < 0) previewed(list.firstElementChild);
         if (isFirst) byWords = answer.total;
         const near = answer.results.filter(isNear).length;
         const matches = byWords === 1 ? "1 match" : `${count(byWords)} matches`;
@@ -93,6 +138,74 @@ export function searchView(root, { go, retype }) {
             extend(list, answer.results, search);
             more.hidden = !hasMore;
         });
+    }
+
+    /** Put the results into the order of the whole answer, which somebody asked for. */
+    function apply() {
+        later.hidden = true;
+        if (!waiting) return;
+        const { answer, search, hasMore } = waiting;
+        waiting = null;
+        choose(-1);
+        refill(list, answer.results, search);
+        fill(trouble, notes(answer), hints);
+        more.hidden = !hasMore;
+        previewed(list.firstElementChild);
+        scrollTo(0, 0);
+    }
+
+    function previewed(item) {
+        const result = item ? resultOf.get(item) : null;
+        list.querySelector(".previewed")?.classList.remove("previewed");
+        item?.classList.add("previewed");
+        const marks = result ? wordsOf(result.snippet, result.highlights) : [];
+        preview.show(result, { words: asked, sort: orders.value }, marks);
+    }
+
+    /** Say which filters keep everything away, each with what there would be without it. */
+    async function hint() {
+        const typed = words;
+        const filters = filtersOf(typed).slice(0, MOST_FILTERS);
+        if (!filters.length) return;
+        try {
+            const [{ unknown }, ...counts] = await Promise.all([
+                ask("/v1/hints", { q: typed }),
+                ...filters.map((typedFilter) => {
+                    const rest = withoutChunk(typed, typedFilter);
+                    return rest.trim() ? ask("/v1/search", { q: rest, limit: 1, thread: 0, mode: "keyword" }) : { total: 0 };
+                }),
+            ]);
+            if (typed !== words) return;
+            const drops = filters
+                .map((filter, number) => ({ filter, total: counts[number].total }))
+                .filter(({ total }) => total > 0);
+            fill(hints, unknown.map((one) => unknownValue(one)), dropped(drops, typed, filters));
+        } catch {
+            // What was found to be empty still is.
+        }
+    }
+
+    function unknownValue({ name, value, nearest, are_near: areNear }) {
+        const offers = nearest.map((one) => [
+            button(lastPart(one), () => retype(replaced(words, name, value, lastPart(one))), { class: "chip", title: one }),
+            " ",
+        ]);
+        const ask = areNear ? " Did you mean: " : " There are: ";
+        return el("p", { class: "note" }, `Nothing has ${name}:${value}.`, offers.length ? [ask, offers] : null);
+    }
+
+    function dropped(drops, typed, filters) {
+        const chips = drops.map(({ filter, total }) =>
+            button(`${filter} \u00d7`, () => retype(withoutChunk(typed, filter)), {
+                class: "chip",
+                "aria-label": `Drop ${filter}: ${count(total)} matches`,
+                title: `${count(total)} matches without it`,
+            }),
+        );
+        const all = without(typed, "all");
+        const isEvery = filters.length > 1 && all.trim();
+        if (isEvery) chips.push(button("all filters \u00d7", () => retype(all), { class: "chip" }));
+        return chips.length ? el("p", { class: "note" }, "Drop a filter: ", chips.map((chip) => [chip, " "])) : null;
     }
 
     function onCounts(counted) {
@@ -122,6 +235,10 @@ export function searchView(root, { go, retype }) {
             ]);
             lines.push(el("p", { class: "note" }, `Nothing holds \u201c${word}\u201d. Did you mean: `, offers));
         }
+        for (const word of answer.missing) {
+            if (!(word in answer.did_you_mean) && !(word in answer.respelled))
+                lines.push(el("p", { class: "note" }, `Nothing holds \u201c${word}\u201d.`));
+        }
         if (answer.empty_because === "filtered") {
             lines.push(
                 el("p", { class: "note" }, `${count(answer.hidden_by_filters)} matches are kept away by filters.`),
@@ -142,11 +259,10 @@ export function searchView(root, { go, retype }) {
         item?.classList.add("chosen");
         item?.querySelector("a.open").focus({ preventScroll: true });
         item?.scrollIntoView({ block: "nearest" });
+        if (item) previewed(item);
     }
 
-    return {
-        show,
-        keys: {
+    const ofResults = {
             j: () => choose(chosen + 1),
             k: () => choose(Math.max(0, chosen - 1)),
             o: () => list.children[chosen]?.querySelector("details.around summary").click(),
@@ -154,8 +270,14 @@ export function searchView(root, { go, retype }) {
                 const open = list.children[Math.max(0, chosen)]?.querySelector("a.open");
                 if (open) go(open.getAttribute("href"));
             },
+    };
+    return {
+        show,
+        get keys() {
+            return results.isConnected ? ofResults : home.keys;
         },
-        choose,
+        /** Choose a result, or the first session where nothing is asked. */
+        choose: (number) => (results.isConnected ? choose(number) : home.keys.j()),
     };
 }
 

@@ -3,7 +3,9 @@
 const DAY = 86_400_000;
 const sameYear = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short" });
 const otherYear = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short", year: "numeric" });
-const clock = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit" });
+const timeOfDay = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit" });
+const longDay = new Intl.DateTimeFormat(undefined, { weekday: "long", day: "numeric", month: "long" });
+const longDayOtherYear = new Intl.DateTimeFormat(undefined, { weekday: "long", day: "numeric", month: "long", year: "numeric" });
 const whole = new Intl.DateTimeFormat(undefined, { dateStyle: "full", timeStyle: "medium" });
 
 /** Write a day, with its year where that is another. */
@@ -12,9 +14,40 @@ export function day(stamp) {
     return (date.getFullYear() === new Date().getFullYear() ? sameYear : otherYear).format(date);
 }
 
+/** Name the day of a moment, with the weekday, as a heading. */
+export function weekday(stamp) {
+    const date = new Date(stamp);
+    const days = Math.round((midnight(new Date()) - midnight(date)) / DAY);
+    const written = (date.getFullYear() === new Date().getFullYear() ? longDay : longDayOtherYear).format(date);
+    return days === 0 ? `Today, ${written}` : days === 1 ? `Yesterday, ${written}` : written;
+}
+
+/** Write the day of a moment as 2026-03-01, in the reader's time zone. */
+export function dayOf(stamp) {
+    const date = new Date(stamp);
+    return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 10);
+}
+
+/** Write from when to when something went on; the day of the beginning only where it is another. */
+export function clock(started, ended) {
+    if (!started || hour(started) === hour(ended)) return hour(ended);
+    if (dayOf(started) === dayOf(ended)) return `${hour(started)}\u2013${hour(ended)}`;
+    return `${day(started)} ${hour(started)}\u2013${hour(ended)}`;
+}
+
+/** Write how long something took, in the two largest units. */
+export function lasting(milliseconds) {
+    const minutes = Math.round(milliseconds / 60_000);
+    if (minutes < 1) return `${Math.max(1, Math.round(milliseconds / 1000))} s`;
+    if (minutes < 60) return `${minutes} min`;
+    const hours = Math.floor(minutes / 60);
+    if (hours < 48) return minutes % 60 ? `${hours} h ${minutes % 60} min` : `${hours} h`;
+    return `${Math.round(hours / 24)} days`;
+}
+
 /** Write the time of day. */
 export function hour(stamp) {
-    return clock.format(new Date(stamp));
+    return timeOfDay.format(new Date(stamp));
 }
 
 /** Write all that is known of a moment. */
@@ -58,4 +91,8 @@ export function costOf({ cost }) {
     if (!cost) return null;
     const title = cost.is_estimate ? "An estimate from tokens by list prices" : "As the client counted";
     return { written: money(cost.usd, cost.is_estimate), title };
+}
+
+function midnight(date) {
+    return new Date(date.getFullYear(), date.getMonth(), date.getDate()).getTime();
 }

@@ -1,17 +1,23 @@
 // Draws a session as a tree: its turns from top to bottom, ways that were left and agents beside them.
 
-import { el, fill, svg } from "./dom.js";
+import { day, exact, hour, lasting } from "./times.js";
+import { el, fill, link, svg } from "./dom.js";
 import { agentName } from "./heading.js";
 import { ask } from "./feed.js";
 import { ofReading } from "./address.js";
+import { brief } from "./inline.js";
 import { oneLine } from "./harmless.js";
+import { untagged } from "./tags.js";
 
-const LINE = 24;
+const LINE = 28;
 const LANE = 20;
 const LEFT = 14;
 // More than this nobody looks through as a picture, and each line is a dozen elements.
 const MOST_LINES = 1_500;
-const LABEL_CHARACTERS = 90;
+// Of a title and of a text on a line, whatever the screen.
+const MOST_CHARACTERS = 400;
+// What all lanes together may take, so that texts have room on a phone.
+const MOST_PIXELS = 120;
 const LEGEND = { turn: "turn", left: "turn of a way that was left", agent: "agent", compacted: "compacted before" };
 
 /** Fill an element with the tree of a session. */
@@ -27,18 +33,14 @@ export async function sessionTree(element, reading, place) {
     fill(
         element,
         el(
-            "div",
-            { class: "tree", tabindex: 0, role: "region", "aria-label": "Branches and agents" },
-            picture(drawn, place),
-        ),
-        lines.length > drawn.length
-            ? el("p", { class: "note" }, `${lines.length - drawn.length} more turns are not drawn.`)
-            : null,
-        el(
             "p",
             { class: "legend" },
             Object.entries(LEGEND).map(([kind, meaning]) => el("span", {}, mark(kind), meaning)),
         ),
+        el("div", { class: "tree" }, picture(drawn, place)),
+        lines.length > drawn.length
+            ? el("p", { class: "note" }, `${lines.length - drawn.length} more turns are not drawn.`)
+            : null,
     );
 }
 
@@ -77,9 +79,11 @@ function inOrder(ways) {
     }
 }
 
+/** Draw the lanes beside a list: a line of text for each turn, which ends in an ellipsis where it is cut. */
 function picture(lines, place) {
     const lanes = Math.max(...lines.map((line) => line.lane), 0) + 1;
-    const x = (line) => LEFT + line.lane * LANE;
+    const lane = Math.min(LANE, MOST_PIXELS / lanes);
+    const x = (line) => LEFT + line.lane * lane;
     const y = (line) => LINE / 2 + line.number * LINE;
     const edges = lines
         .filter((line) => line.above !== null)
@@ -94,42 +98,58 @@ function picture(lines, place) {
                 d: `M${x(from)} ${y(from)} ${bend} V${y(line)}`,
             });
         });
-    const nodes = lines.map((line) => node(line, x(line), y(line), LEFT + lanes * LANE, place));
-    const height = lines.length * LINE;
-    return svg(
+    const width = LEFT + lanes * lane;
+    const drawing = svg(
         "svg",
-        { width: LEFT + lanes * LANE + 760, height, role: "group", "aria-label": `${lines.length} turns` },
+        { class: "lanes", width, height: lines.length * LINE, "aria-hidden": "true" },
         edges,
-        nodes,
+        lines.map((line) => node(line, x(line), y(line))),
     );
+    let last = null;
+    const items = lines.map((line) => {
+        const own = line.turn?.timestamp ? day(line.turn.timestamp) : null;
+        const item = textOf(line, place, own !== null && own !== last);
+        last = own ?? last;
+        return item;
+    });
+    const list = el("ol", {}, items);
+    // The policy of the page refuses attributes of style, but not this.
+    list.style.paddingLeft = `${width}px`;
+    return [drawing, list];
 }
 
-function node(line, x, y, textX, place) {
-    const { way, turn } = line;
+function node({ way, turn }, x, y) {
     const kind = way.agent ? "agent" : way.abandoned ? "left" : "turn";
-    const who = way.agent && line.isFirst ? `${agentName(way.agent)} \u2013 ` : "";
-    const said = turn?.asked?.text ?? turn?.outcome?.text ?? turn?.did ?? "";
-    const label = `${who}${oneLine(said)}` || (way.session ? "goes on in another session" : "no text");
-    const short = label.length > LABEL_CHARACTERS ? `${label.slice(0, LABEL_CHARACTERS)}\u2026` : label;
-    const target = turn?.uuid ?? way.session;
-    const done = turn?.steps ? `${turn.steps} ${turn.steps === 1 ? "step" : "steps"}` : "";
-    const before = turn?.left_out ? `${turn.left_out} turns before this are left out` : "";
-    const steps = [done, before].filter(Boolean).join(", ");
-    const drawn = [
+    return [
         turn?.compacted ? svg("path", { class: "compacted", d: `M${x - 8} ${y - LINE / 2} h16` }) : null,
         way.agent
             ? svg("rect", { class: kind, x: x - 4.5, y: y - 4.5, width: 9, height: 9, rx: 1.5 })
             : svg("circle", { class: kind, cx: x, cy: y, r: 5 }),
-        svg(
-            "text",
-            { x: textX, y: y + 4, class: kind },
-            short,
-            steps ? svg("tspan", { class: "steps", dx: 10 }, steps) : null,
-        ),
     ];
-    return target
-        ? svg("a", { href: ofReading(target, place) }, svg("title", {}, label.slice(0, 400)), drawn)
-        : svg("g", {}, drawn);
+}
+
+function textOf({ way, turn, isFirst }, place, isNewDay) {
+    const who = way.agent && isFirst ? `${agentName(way.agent)} \u2013 ` : "";
+    const said = turn?.asked?.text ?? turn?.outcome?.text ?? turn?.did ?? "";
+    const label = `${who}${oneLine(untagged(said.slice(0, MOST_CHARACTERS)))}` || (way.session ? "goes on in another session" : "no text");
+    const target = turn?.uuid ?? way.session;
+    const done = turn?.steps ? `${turn.steps} ${turn.steps === 1 ? "step" : "steps"}` : "";
+    const before = turn?.left_out ? `${turn.left_out} turns before this are left out` : "";
+    const steps = [before, done, turn?.duration_ms ? lasting(turn.duration_ms) : ""].filter(Boolean).join(", ");
+    const when = turn?.timestamp
+        ? el(
+              "time",
+              { datetime: turn.timestamp, title: exact(turn.timestamp) },
+              `${isNewDay ? `${day(turn.timestamp)} ` : ""}${hour(turn.timestamp)}`,
+          )
+        : el("span");
+    return el(
+        "li",
+        { class: way.abandoned ? "left" : null },
+        target ? link(ofReading(target, place), { title: label }, brief(label)) : el("span", {}, label),
+        el("span", { class: "steps" }, steps),
+        when,
+    );
 }
 
 function mark(kind) {
