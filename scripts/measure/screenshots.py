@@ -13,13 +13,15 @@ SAMPLE = Path(__file__).parent.parent.parent / "searchkit" / "sample"
 # Sessions of the sample: one with a subagent, one with branches.
 WITH_AGENT = "d7273ac5-1b02-4834-a656-c3bf97d16b5a"
 VIEWS = {
-    "latest": "/",
+    "home": "/",
     "search": "/?q=double+charge",
+    "empty": "/?q=charge+project%3Anowhere",
+    "calls": "/?q=tool%3ABash+pytest",
     "reading": f"/session/{WITH_AGENT}?q=charge",
     "tree": f"/session/{WITH_AGENT}?show=tree",
     "overview": "/overview",
 }
-SIZES = {"wide": (1280, 860), "phone": (390, 844), "readme": (1100, 660)}
+SIZES = {"wide": (1440, 900), "phone": (390, 844), "landscape": (844, 390), "readme": (1360, 760)}
 SCHEMES = ("light", "dark")
 # The picture that is kept as docs/page.png.
 README = ("search", "light")
@@ -70,7 +72,7 @@ def _picture(browser: Any, address: str, view: str, size: str, scheme: str, dire
     page = context.new_page()
     page.goto(address)
     page.goto(address.partition("/#")[0] + VIEWS[view])
-    page.locator("main h1, main h2").first.wait_for()
+    page.locator("main h1:visible, main h2:visible").first.wait_for()
     page.wait_for_load_state("networkidle")
     page.wait_for_timeout(REST_MS)
     # The field has no cursor in a picture.

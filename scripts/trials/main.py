@@ -18,6 +18,8 @@ from measure.figures import Figure, table
 from trials.checker import Findings
 
 MOST_SHOWN = 20
+# What cannot be counted lasts so long, however late it is.
+LEAST_SECONDS = 20.0
 
 
 @dataclass
@@ -129,7 +131,7 @@ def crowd(trial: Trial) -> Outcome:
     from trials.crowd import crowd
 
     quiet, chaos = trial.chosen.crowd_minutes, trial.chosen.chaos_minutes
-    scale = min(1.0, trial.seconds_left / 60 / max(quiet + chaos, 0.01))
+    scale = min(1.0, max(trial.seconds_left, LEAST_SECONDS) / 60 / max(quiet + chaos, 0.01))
     seen, findings = crowd(trial.place, quiet * scale, chaos * scale, trial.chosen.seed)
     return Outcome("crowd", f"{(quiet + chaos) * scale:.1f} minutes of processes beside each other", seen, findings)
 
@@ -139,7 +141,7 @@ def load(trial: Trial) -> Outcome:
     from trials.load import load
 
     chosen = trial.chosen
-    seconds = min(60 * chosen.load_minutes, trial.seconds_left)
+    seconds = max(LEAST_SECONDS, min(60 * chosen.load_minutes, trial.seconds_left))
     figures, wrong = load(
         trial.place, chosen.clients, seconds, chosen.pause, chosen.load_kills, chosen.load_mb, chosen.index
     )

@@ -155,9 +155,13 @@ HAS_MASKS = "Searchkit-Masked"
 
 def answered(value: object, status: int = 200) -> Response:
     """Answer with JSON, whose text may be printed on a terminal as it is."""
-    written = wire.encode(value)
-    headers = {HAS_MASKS: "true"} if secrets.MARK in written else None
-    return Response(written, status, headers, media_type="application/json")
+    return written(wire.encode(value), status)
+
+
+def written(text: str, status: int = 200) -> Response:
+    """Answer with what is JSON already."""
+    headers = {HAS_MASKS: "true"} if secrets.MARK in text else None
+    return Response(text, status, headers, media_type="application/json")
 
 
 def refused(error: SearchkitError) -> Response:
@@ -229,28 +233,29 @@ def _reading(service: Service) -> list[BaseRoute]:
         async def handle(request: Request) -> Response:
             given = parse(endpoint.parameters, request.query_params.multi_items())
             id = request.path_params.get("id", "")
-            return await unless_gone(request.receive, _answer(service, endpoint, given, id))
+            return await unless_gone(request.receive, _answer(service, endpoint, given, id, str(request.url)))
 
         return Route(endpoint.path, handle)
 
     return [route(endpoint) for endpoint in (*ENDPOINTS, *PAGE_ENDPOINTS)]
 
 
-async def _answer(service: Service, endpoint: Endpoint, given: Parameters, id: str) -> Response:
+async def _answer(service: Service, endpoint: Endpoint, given: Parameters, id: str, url: str) -> Response:
     """Ask an engine, and read what is missing then without holding it."""
 
-    def answer(found: object) -> Response:
+    def answer(found: object) -> str:
         # Engines and transcripts are read in other threads, each with a context of its own.
         with secrets.revealed(given.reveal):
-            return answered(found)
+            return wire.encode(found)
 
-    def ask(engine: Engine) -> Response | Unread:
+    def ask(engine: Engine) -> str | Unread:
         with secrets.revealed(given.reveal):
             found = endpoint.answer(engine, given, id)
+        # Clients that asked the same share it.
         return found if isinstance(found, Unread) else answer(found)
 
-    found = await service.engines.ask(ask, may_wait=not endpoint.is_search)
-    return await service.transcripts.finish(found, answer) if isinstance(found, Unread) else found
+    found = await service.engines.ask(ask, may_wait=not endpoint.is_search, same=url)
+    return written(await service.transcripts.finish(found, answer) if isinstance(found, Unread) else found)
 
 
 def _own(service: Service) -> list[BaseRoute]:
@@ -264,7 +269,7 @@ def _own(service: Service) -> list[BaseRoute]:
 
     async def run_command(request: Request) -> Response:
         body = await request.body()
-        asked = unless_gone(request.receive, service.engines.ask(lambda engine: run(engine, body)))
+        asked = unless_gone(request.receive, service.engines.ask(lambda engine: run(engine, body), same=body))
         return await http.answer(asked, _complain)
 
     async def listen(request: Request) -> Response:

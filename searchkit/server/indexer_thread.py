@@ -6,11 +6,11 @@ import os
 import queue
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from searchkit.engine import Engine
 from searchkit.errors import (
@@ -61,27 +61,41 @@ class Engines:
         self._free: queue.LifoQueue[Held] = queue.LifoQueue()
         for _ in range(ENGINES):
             self._free.put(Held(self.engine()))
+        self._waiting: dict[Hashable, Waiting] = {}
 
     def engine(self, roots: Sequence[str | Path] | None = None) -> Engine:
         """Return another engine on the same index, with the same model."""
         return Engine(self._index, self._roots if roots is None else roots, embedder=self.embedder)
 
-    async def ask(self, function: Callable[[Engine], T], may_wait: bool = False) -> T:
+    async def ask(self, function: Callable[[Engine], T], may_wait: bool = False, same: Hashable = None) -> T:
         """Call a function with an engine in a thread; its turn comes when an engine is free.
 
         With `may_wait` it waits for all others that may, which leaves the other engines to those that may not.
+        Calls of the same kind, by a value that names it, share one turn while they wait for it. One whose turn has
+        begun is not joined: what was indexed before a question came is always in the answer.
         Raises Refused where there is no answer in time; what has begun goes on, but nobody waits for it.
         """
-        threads = self._slow_threads if may_wait else self._threads
-        asked = asyncio.get_running_loop().run_in_executor(threads, self._asked, function)
+        waiting = self._waiting.get(same)
+        if waiting is None or waiting.has_begun:
+            waiting = Waiting()
+            threads = self._slow_threads if may_wait else self._threads
+            waiting.asked = asyncio.get_running_loop().run_in_executor(threads, self._asked, function, waiting)
+            if same is not None:
+                self._waiting[same] = waiting
+        waiting.clients += 1
+        asked: asyncio.Future[T] = waiting.asked
         try:
             done, _ = await asyncio.wait([asked], timeout=ANSWER_SECONDS)
             if not done:
                 raise Refused(504, f"there was no answer within {ANSWER_SECONDS:.0f} s", HINT)
             return asked.result()
         finally:
-            # Nothing, where it is done; what waits for its turn still does not come to it any more.
-            asked.cancel()
+            waiting.clients -= 1
+            if not waiting.clients:
+                # Nothing, where it is done; what waits for its turn still does not come to it any more.
+                asked.cancel()
+                if self._waiting.get(same) is waiting:
+                    self._waiting.pop(same, None)
 
     def embedder(self, setting: str) -> "Embedder":
         """Return a model that all share, loaded once."""
@@ -108,8 +122,10 @@ class Engines:
         while not self._free.empty():
             self._free.get_nowait().engine.close()
 
-    def _asked(self, function: Callable[[Engine], T]) -> T:
+    def _asked(self, function: Callable[[Engine], T], waiting: "Waiting") -> T:
         held = self._free.get()
+        # Its turn has come: who asks the same from now on waits for the next one.
+        waiting.has_begun = True
         try:
             for attempt in range(1, ATTEMPTS + 1):
                 try:
@@ -123,6 +139,17 @@ class Engines:
             raise AssertionError
         finally:
             self._free.put(held)
+
+
+class Waiting:
+    """A call, whether its turn has come, and how many clients wait for it."""
+
+    asked: "asyncio.Future[Any]"
+
+    def __init__(self) -> None:
+        """Begin with nobody."""
+        self.has_begun = False
+        self.clients = 0
 
 
 class Held:

@@ -95,6 +95,17 @@ def test_bytes_agree_with_floats(model: MiniLM) -> None:
     assert cosines.min() >= 0.98
 
 
+def test_same_question_is_embedded_once(model: MiniLM, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The vector of a question that was asked before comes without the model, and nobody can change it."""
+    before = model.embed_query("where is the lantern?")
+
+    monkeypatch.delattr(model, "_encoder")
+    again = model.embed_query("where is the lantern?")
+
+    assert before.tolist() == again.tolist()
+    assert not again.flags.writeable
+
+
 def test_more_texts_than_are_sorted_at_a_time(model: MiniLM, monkeypatch: pytest.MonkeyPatch) -> None:
     """Texts keep their order, however many of them are tokenised at a time."""
     texts = [*SAMPLES[:10], "", *SAMPLES[10:14]]

@@ -221,6 +221,50 @@ class TestEngines:
 
         assert (504, True) == (refused.value.status, "--stop" in refused.value.hint)
 
+    def test_who_asks_the_same_shares_a_turn(self, pool: Engines, back: threading.Event) -> None:
+        """While all engines are busy, equal questions wait for one answer, also when one of those who ask goes away."""
+        calls = []
+
+        def answer(engine: Engine) -> int:
+            calls.append(engine)
+            return len(calls)
+
+        async def ask() -> list[Any]:
+            busy = [asyncio.ensure_future(pool.ask(lambda engine: back.wait())) for _ in range(ENGINES)]
+            await asyncio.sleep(0)
+            first, *others = [asyncio.ensure_future(pool.ask(answer, same="lantern")) for _ in range(5)]
+            gone = asyncio.ensure_future(pool.ask(lambda engine: calls.append(engine), same="nobody"))
+            await asyncio.sleep(0)
+            first.cancel()
+            gone.cancel()
+            await asyncio.wait([first, gone])
+            back.set()
+            return await asyncio.gather(*others, *busy)
+
+        assert [1] * 4 + [True] * ENGINES == asyncio.run(ask())
+        assert 1 == len(calls)
+
+    def test_turn_that_has_begun_is_not_shared(self, pool: Engines, back: threading.Event) -> None:
+        """A question never gets an answer that was begun before it was asked: the index may have changed meanwhile."""
+        has_begun = threading.Event()
+        answers = iter(("before", "after"))
+
+        def answer(engine: Engine) -> str:
+            found = next(answers)
+            has_begun.set()
+            back.wait()
+            return found
+
+        async def ask() -> list[str]:
+            early = asyncio.ensure_future(pool.ask(answer, same="lantern"))
+            await asyncio.to_thread(has_begun.wait, SECONDS_FOR_ANYTHING)
+            late = asyncio.ensure_future(pool.ask(answer, same="lantern"))
+            await asyncio.sleep(0)
+            back.set()
+            return list(await asyncio.gather(early, late))
+
+        assert ["before", "after"] == asyncio.run(ask())
+
 
 def test_watching_first_lists_what_it_watches(tmp_path: Path) -> None:
     """The watcher holds Python's lock while it lists directories, so they are listed before, without it (issue 15)."""

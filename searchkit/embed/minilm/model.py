@@ -1,6 +1,7 @@
 """The default embedder: all-MiniLM-L6-v2 on the processor, with onnxruntime and without PyTorch."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +19,8 @@ NAME = "all-MiniLM-L6-v2"
 MAX_TOKENS = 256
 # So many texts are taken at a time, which bounds the memory for any number of them.
 WINDOW_TEXTS = 1024
+# Of so many questions the vectors are kept, which takes 400 KB.
+MAX_QUESTIONS = 256
 
 
 class MiniLM:
@@ -32,6 +35,7 @@ class MiniLM:
         self._tokens = Tokens(_tokenizer(model / run.TOKENIZER), MAX_TOKENS)
         self._cores = cores or cores_to_use()
         self._is_background = is_background
+        self._question = lru_cache(MAX_QUESTIONS)(self._made)
         known, self._encoder = ready(model, directory / f"{NAME}.ready", self._tokens)
         self.identity = Identity(
             model=NAME,
@@ -55,8 +59,16 @@ class MiniLM:
         return found
 
     def embed_query(self, text: str, /) -> Vector:
-        """Return the unit vector of a question, made in the calling thread, which never steps back."""
+        """Return the unit vector of a question, made in the calling thread, which never steps back.
+
+        Those of the last questions are kept: the page asks for results and facets, an agent for more context.
+        """
+        return self._question(text)
+
+    def _made(self, text: str) -> Vector:
         vector: Vector = self._encoder.vectors([self._tokens.numbers(text)])[0]
+        # Many get the same one.
+        vector.setflags(write=False)
         return vector
 
 

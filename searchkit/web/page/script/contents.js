@@ -39,7 +39,10 @@ export function promptList(reveal) {
     /** Mark the prompt that a row belongs to. */
     function mark(row) {
         const at = items.findLast((item) => item.row <= row);
-        for (const item of items) item.element.firstChild.toggleAttribute("aria-current", item === at);
+        for (const item of items) {
+            if (item === at) item.element.firstChild.setAttribute("aria-current", "true");
+            else item.element.firstChild.removeAttribute("aria-current");
+        }
         const box = at?.element;
         if (!box || element.scrollHeight <= element.clientHeight) return;
         const [top, bottom] = [box.offsetTop - element.offsetTop, box.offsetTop - element.offsetTop + box.offsetHeight];

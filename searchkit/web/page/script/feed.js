@@ -14,11 +14,27 @@ export class Refusal extends Error {
     }
 }
 
+// Says of an answer that secrets are masked in it.
+const HAS_MASKS = "Searchkit-Masked";
+let isRevealing = false;
+let onMasked = () => undefined;
+
+/** Have a function called when an answer comes in which secrets are masked. */
+export function whenMasked(listener) {
+    onMasked = listener;
+}
+
+/** Ask for secrets as they are from now on, or masked again: only this page, and only until it is loaded again. */
+export function revealSecrets(isWanted) {
+    isRevealing = isWanted;
+}
+
 /** Ask an address; a signal gives the question up. */
 export async function ask(path, parameters = {}, signal = undefined) {
-    const given = Object.entries(parameters).filter(([, value]) => value !== undefined && value !== "");
+    const given = Object.entries({ ...parameters, ...(isRevealing ? { reveal: "true" } : {}) }).filter(([, value]) => value !== undefined && value !== "");
     const address = given.length ? `${path}?${new URLSearchParams(given)}` : path;
     const response = await admitted(address, signal);
+    if (response.headers.get(HAS_MASKS)) onMasked();
     const answer = await response.json().catch(() => ({}));
     if (response.ok) return answer;
     const { message = `the process answered ${response.status}`, hint = "" } = answer.error ?? {};

@@ -220,6 +220,7 @@ export function homeView(root, { go, retype }) {
 
     return {
         show,
+        forget: () => (beginning = null),
         stop: () => ((newest += 1), pages?.stop()),
         keys: {
             j: () => choose(1),

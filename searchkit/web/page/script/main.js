@@ -2,6 +2,7 @@
 
 import { listen } from "./keys.js";
 import { ofReading, ofSearch, read } from "./address.js";
+import { revealSecrets, whenMasked } from "./feed.js";
 import { overviewView } from "./overview.js";
 import { readingView } from "./reading.js";
 import { searchView } from "./search.js";
@@ -17,6 +18,18 @@ const views = {
 const scrolled = {};
 let shown = null;
 
+const secrets = document.getElementById("secrets");
+const reveal = secrets.querySelector("button");
+whenMasked(() => (secrets.hidden = false));
+reveal.addEventListener("click", () => {
+    const isRevealed = reveal.getAttribute("aria-pressed") !== "true";
+    reveal.setAttribute("aria-pressed", String(isRevealed));
+    reveal.textContent = isRevealed ? "Mask secrets" : "Reveal secrets";
+    revealSecrets(isRevealed);
+    // Every view has what it showed from before.
+    for (const view of Object.values(views)) view.forget();
+    show();
+});
 themeButton(document.getElementById("theme"));
 listen({ field, leave: back, current: () => views[shown]?.keys ?? {} });
 

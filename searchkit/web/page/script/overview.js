@@ -60,7 +60,7 @@ export function overviewView(root) {
         }
     }
 
-    return { show, keys: {} };
+    return { show, forget: () => (shown = null), keys: {} };
 }
 
 /** Make the picker of a range of time: links, so that each can be kept and gone back from. */

@@ -99,7 +99,8 @@ export function readingView(root, { go, back }) {
     /** Mark the prompt whose turn is in sight. */
     function follow() {
         if (!reading || !prompts) return;
-        const row = inSight();
+        const at = root.querySelector(".row.chosen");
+        const row = at && isSeen(at) ? at : inSight();
         if (row) prompts.mark(Number(row.dataset.number));
     }
 
@@ -157,10 +158,12 @@ export function readingView(root, { go, back }) {
 
     /** Return the first row that is not hidden above or below. */
     function inSight() {
-        return [...root.querySelectorAll(".row")].find((row) => {
-            const { top, bottom } = row.getBoundingClientRect();
-            return bottom > TOP_PIXELS && top < innerHeight;
-        });
+        return [...root.querySelectorAll(".row")].find(isSeen);
+    }
+
+    function isSeen(row) {
+        const { top, bottom } = row.getBoundingClientRect();
+        return bottom > TOP_PIXELS && top < innerHeight;
     }
 
     function address() {
@@ -176,6 +179,7 @@ export function readingView(root, { go, back }) {
         root.querySelector(".row.chosen")?.classList.remove("chosen");
         element?.classList.add("chosen");
         element?.focus({ preventScroll: true });
+        follow();
         return element;
     }
 
@@ -215,6 +219,7 @@ export function readingView(root, { go, back }) {
     const walk = (by) => () => pages && reveal(Math.max(0, Math.min(reading.total - 1, chosen + by)));
     return {
         show,
+        forget: () => (shown = null),
         keys: {
             j: walk(1),
             k: walk(-1),

@@ -115,9 +115,11 @@ function passage(result, asked) {
 /** Show a call and its result as one, whichever of them was found. */
 function callCard(result, asked) {
     const at = result.thread.findIndex((entry) => entry.hit);
-    const beside = result.kind === "tool_call" ? result.thread[at + 1] : result.thread[at - 1];
-    const isPair = at >= 0 && beside?.tool === result.tool && beside.kind.startsWith("tool") && beside.kind !== result.kind;
-    const other = isPair ? oneLine(untagged(beside.text.slice(0, 400))) : null;
+    // Of the calls of a turn only the one that was found is shown, so the next that fits is its other half.
+    const fits = (entry) => entry.kind.startsWith("tool") && entry.kind !== result.kind && entry.tool === result.tool;
+    const { thread } = result;
+    const beside = result.kind === "tool_call" ? thread.slice(at + 1).find(fits) : thread.slice(0, Math.max(0, at)).findLast(fits);
+    const other = at >= 0 && beside ? oneLine(untagged(beside.text.slice(0, 400))) : null;
     const [called, came] = result.kind === "tool_call" ? [result.snippet, other] : [other, result.snippet];
     const shown = (text, kind) => {
         const isFound = kind === result.kind && isTagless(text);

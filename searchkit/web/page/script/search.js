@@ -273,6 +273,7 @@ export function searchView(root, { go, retype }) {
     };
     return {
         show,
+        forget: () => ((shown = null), fill(list), home.forget()),
         get keys() {
             return results.isConnected ? ofResults : home.keys;
         },
