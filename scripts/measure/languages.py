@@ -159,8 +159,8 @@ def _write(home: Path, language: str) -> Iterator[dict[str, object]]:
                 "cause": chance.choice(noise.causes),
                 "cure": chance.choice(noise.cures),
             }
-            texts = (pattern.format(**values) for pattern in (noise.prompt, noise.narration, noise.answer))
-            _turn(session, *texts, chance)
+            narration, answer = noise.narration.format(**values), noise.answer.format(**values)
+            _turn(session, noise.prompt.format(**values), narration, answer, chance)
         session.prompt(THANKS[language])
 
 
