@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from searchkit import Engine
+from searchkit.backends.local.backend import LocalBackend
 from searchkit.backends.local.words.index import TEXT
 from searchkit.backends.local.words.store import TantivyWords
 from searchkit.query.dates import LOCAL
@@ -34,12 +35,14 @@ class Question:
     filters: tuple[tuple[str, str], ...] = ()
 
 
+def words_of(engine: Engine) -> TantivyWords:
+    """Return the keyword index itself, which no engine gives away; it ends with this process."""
+    return LocalBackend(engine.settings.index).words
+
+
 def chosen(engine: Engine) -> list[Question]:
     """Choose questions of every kind; one that the index has nothing for is left out."""
-    # The words are nobody's but the index's, and an engine offers no way to ask for them.
-    words = engine._open().words
-    assert isinstance(words, TantivyWords)
-    searcher = words._open_keyword().searcher
+    searcher = words_of(engine)._open_keyword().searcher
     held = [(word, count) for word, count in searcher.terms_with_prefix(TEXT, "", None) if count]
     plain = [(word, count) for word, count in held if _WORD.fullmatch(word) and word not in STOP_WORDS]
     rare = _nearest(plain, RARE_PARTS, EACH)

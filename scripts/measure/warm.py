@@ -84,15 +84,14 @@ def main() -> None:
 
 def _actions(engine: "Engine", question: "Question") -> dict[str, Callable[[], object]]:
     """Return what is timed: the engine, the query that it makes of the question, and what Tantivy makes of it."""
+    from measure.questions import words_of
     from searchkit.backends.local.words import search as finding
-    from searchkit.backends.local.words.store import TantivyWords
     from searchkit.query.dates import LOCAL
     from searchkit.query.parse import understand
 
     words, filters = question.words, question.filters
     # No command needs the bare query, so it is had from where the engine has it.
-    held = engine._open().words
-    assert isinstance(held, TantivyWords)
+    held = words_of(engine)
     search = held._search(understand(words, now=datetime.now(LOCAL), filters=filters))
     searcher, bare = search.searcher, finding.wanted(search)
     index = held._open_keyword()._index

@@ -42,7 +42,7 @@ class Life:
         self.project = self.root / "projects" / "-shop"
         self.project.mkdir(parents=True)
         self.draws = random.Random(seed)
-        self.environment = {**for_children(has_resident=True), "SEARCHKIT_NO_VECTORS": "1"}
+        self.environment = {**for_children(has_resident=True), "SEARCHKIT_NO_VECTORS": "1", "PYTHONFAULTHANDLER": "1"}
         self.seen: Counter[str] = Counter()
         self.wrong: list[str] = []
         self.over = threading.Event()
@@ -75,13 +75,18 @@ class Life:
         command = [sys.executable, "-P", "-m", "searchkit.__main__", *words, "--index", str(self.index)]
         if words[0] == "index":
             command += ["--root", str(self.root)]
-        done = subprocess.run(
-            command, capture_output=True, text=True, timeout=COMMAND_SECONDS, check=False, env=self.environment
+        process = subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=self.environment
         )
+        try:
+            out, err = process.communicate(timeout=COMMAND_SECONDS)
+        except subprocess.TimeoutExpired:
+            self.wrong.append(f"{' '.join(words)} takes more than {COMMAND_SECONDS} s: {_stack(process)}")
+            return ""
         self.seen[words[0] + (" --rebuild" if "--rebuild" in words else "")] += 1
-        if done.returncode not in expect and not any(known in done.stderr for known in EXPECTED):
-            self.wrong.append(f"{' '.join(words)}: status {done.returncode}: {done.stderr.strip()[-400:]}")
-        return done.stdout
+        if process.returncode not in expect and not any(known in err for known in EXPECTED):
+            self.wrong.append(f"{' '.join(words)}: status {process.returncode}: {err.strip()[-400:]}")
+        return out
 
     def search(self) -> None:
         """Search once, and see whether all sessions that must be found are."""
@@ -116,18 +121,18 @@ class Life:
         process = subprocess.Popen(
             [*command, "--index", str(self.index)],
             stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
             start_new_session=True,
             env=self.environment,
         )
         time.sleep(self.draws.uniform(0.1, 3))
-        os.killpg(process.pid, self.draws.choice([signal.SIGKILL, signal.SIGTERM, signal.SIGINT]))
+        number = self.draws.choice([signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+        os.killpg(process.pid, number)
         try:
-            process.wait(SECONDS_TO_END)
+            process.communicate(timeout=SECONDS_TO_END)
         except subprocess.TimeoutExpired:
-            self.wrong.append(f"{' '.join(options)} does not end when it is told to")
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
+            self.wrong.append(f"{' '.join(options)} does not end by {number.name}: {_stack(process)}")
         self.seen["kill"] += 1
 
 
@@ -178,6 +183,13 @@ def _campaign(life: Life, minutes: float, acts: list[Callable[[], None]]) -> Non
     life.over.set()
     for thread in threads:
         thread.join()
+
+
+def _stack(process: "subprocess.Popen[str]") -> str:
+    """End a process that does not end, and return what it was doing."""
+    process.send_signal(signal.SIGABRT)
+    _, err = process.communicate()
+    return err.strip()[-3000:]
 
 
 def _word(draws: random.Random) -> str:

@@ -22,10 +22,12 @@ from searchkit.types import (
     Grouping,
     Heading,
     Kind,
+    Language,
     Link,
     Part,
     Reading,
     Role,
+    SecretPlace,
     Session,
 )
 
@@ -49,9 +51,11 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
 
 Batch = Sequence[Entry]
 
-# What the index remembers: the roots it was made from, the version of the reading that read all of it, and what the
-# vectors that are searched were made with.
-ROOTS, READ_BY, EMBEDDING = "roots", "reading", "embedding"
+# What the index remembers: the roots it was made from, the version of the reading that read all of it, what the
+# vectors that are searched were made with, and whether secrets are kept out of it.
+ROOTS, READ_BY, EMBEDDING, WITHOUT_SECRETS = "roots", "reading", "embedding", "without-secrets"
+# And what the multilingual vectors were made with.
+MULTILINGUAL = "multilingual"
 
 # What a person types, or a caller asks of an agent: it begins a turn.
 TYPED = frozenset({Kind.PROMPT, Kind.COMMAND})
@@ -109,13 +113,15 @@ class Hit(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 class Vector(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """Where the text of a part lies among all meanings, or a piece of it; piece 0 is the text itself.
 
-    The feature is what a cosine with it counts times, for what kind of saying the text is.
+    The feature is what a cosine with it counts times, for what kind of saying the text is. The language is that of the
+    part, of a vector that was kept.
     """
 
     key: int
     piece: int = 0
     values: "Values"
     feature: float = 1.0
+    language: Language | None = None
 
 
 class Near(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -129,6 +135,7 @@ class Near(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     is_agents: bool
     cosine: float
     feature: float
+    language: Language | None = None
 
 
 class Step(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -426,6 +433,9 @@ class VectorIndex(Protocol):
     def reach(self) -> Reach:
         """Count the parts that a search for meaning reaches, and those that it should reach and does not yet."""
 
+    def drop(self) -> None:
+        """Throw all of these vectors away."""
+
 
 class Backend(Protocol):
     """A catalog and the two indexes that derive from it, with what concerns all three."""
@@ -442,6 +452,10 @@ class Backend(Protocol):
     def vectors(self) -> VectorIndex:
         """Return the index of vectors."""
 
+    @property
+    def multilingual(self) -> VectorIndex:
+        """Return the index of the vectors of a multilingual model, which not all parts have."""
+
     def follow(self, on_progress: Callable[[int, int], None] = lambda done, left: None, /) -> None:
         """Bring whatever derives from the parts up to date with them; told are parts done and parts left."""
 
@@ -453,6 +467,12 @@ class Backend(Protocol):
 
     def forget(self, sessions: Sequence[str], /) -> None:
         """Remove sessions and all that only they hold."""
+
+    def secrets(self) -> Iterator[SecretPlace]:
+        """Yield the secrets that texts hold."""
+
+    def mask_secrets(self) -> int:
+        """Put masks in the place of secrets, wherever they are kept, and return how many texts had any."""
 
     def close(self) -> None:
         """Release what is held."""

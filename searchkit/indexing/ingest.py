@@ -6,6 +6,7 @@ import os
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -56,8 +57,11 @@ def ingest(
     backend: Backend,
     on_progress: Callable[[Progress], None] | None = None,
     is_rebuild: bool = False,
+    is_masking: bool = False,
 ) -> Summary:
-    """Read what is new, or everything, and keep it; interrupted at any moment, the next call goes on from there.
+    """Read what is new, or everything, and keep it, perhaps without its secrets.
+
+    Interrupted at any moment, the next call goes on from there.
 
     Much of it is read in processes of their own, so that reading and writing use several cores.
     """
@@ -67,7 +71,7 @@ def ingest(
         seen = {file: source.unread(checkpoint) for file, checkpoint in seen.items()}
     behind = source.behind(seen).bytes
     # Closed at once where it is interrupted, so that no process or thread of it is left when the interpreter ends.
-    several = closing(_batches(source, backend.catalog, seen, behind >= ELSEWHERE_BYTES))
+    several = closing(_batches(source, backend.catalog, seen, behind >= ELSEWHERE_BYTES, is_masking))
     with _no_collection(), several as found:
         for batch in found:
             backend.catalog.write(batch)
@@ -82,22 +86,25 @@ def ingest(
     return summary.freeze()
 
 
-def _batches(source: Source, catalog: Catalog, seen: Mapping[str, bytes], is_much: bool) -> Generator[list[Entry]]:
+def _batches(
+    source: Source, catalog: Catalog, seen: Mapping[str, bytes], is_much: bool, is_masking: bool
+) -> Generator[list[Entry]]:
     """Read here, or in other processes: all in one, or first the transcripts in several, and then what they name."""
+    elsewhere = partial(batches_from_elsewhere, source, preparation=catalog.preparation, is_masking=is_masking)
     count = reader_count()
     if not is_much:
-        yield from batches(source.changes(seen))
+        yield from batches(source.changes(seen), is_masking)
     elif count == 1:
-        yield from batches_from_elsewhere(source, seen, catalog.preparation)
+        yield from elsewhere(seen)
     else:
         read: set[str] = set()
         shares = [Share(number=number, count=count) for number in range(count)]
-        for batch in batches_from_elsewhere(source, seen, catalog.preparation, shares):
+        for batch in elsewhere(seen, shares=shares):
             yield batch
             read.update(entry.change.file for entry in batch)
         left = {file: mark if file in read else seen.get(file, mark) for file, mark in catalog.checkpoints().items()}
         rest = Share(number=count, count=count)
-        yield from batches_from_elsewhere(source, left, catalog.preparation, [rest])
+        yield from elsewhere(left, shares=[rest])
 
 
 def _reported(on_progress: Callable[[Progress], None] | None) -> Callable[[int, int], None]:

@@ -27,7 +27,8 @@ from searchkit.sources.base import Share, Source
 from searchkit.sources.parts import split
 from searchkit.sources.registry import open_sources
 from searchkit.system.process import give_back
-from searchkit.types import Change
+from searchkit.text.secrets import masked
+from searchkit.types import Change, Record
 
 log = logging.getLogger(__name__)
 
@@ -59,6 +60,7 @@ class Request(msgspec.Struct, frozen=True):
     roots: list[str]
     seen: dict[str, bytes]
     preparation: str | None
+    is_masking: bool = False
     share: Share | None = None
 
 
@@ -69,12 +71,13 @@ class Answer(msgspec.Struct, frozen=True, array_like=True):
     prepared: msgspec.Raw
 
 
-def batches(changes: Iterable[Change]) -> Iterator[list[Entry]]:
-    """Group changes, across files, into what one transaction should hold."""
+def batches(changes: Iterable[Change], is_masking: bool = False) -> Iterator[list[Entry]]:
+    """Group changes, across files, into what one transaction should hold, perhaps with their secrets masked."""
     batch: list[Entry] = []
     size, most = 0, FIRST_BATCH_BYTES
     for change in changes:
-        parts = [split(record) for record in change.records]
+        parts = [split(record, is_masking) for record in change.records]
+        change = _without_secrets(change) if is_masking else change
         batch.append(Entry(change=change, parts=parts))
         size += sum(RECORD_BYTES + sum(len(part.text) for part in told) for told in parts)
         if size >= most or len(batch) >= BATCH_CHANGES:
@@ -95,6 +98,8 @@ def batches_from_elsewhere(
     seen: Mapping[str, bytes],
     preparation: str | None = None,
     shares: Sequence[Share | None] = (None,),
+    *,
+    is_masking: bool = False,
 ) -> Iterator[list[Entry]]:
     """Let other processes read and prepare, one for each share, one batch ahead; where none can be had, read here."""
     command = [sys.executable, "-P", "-c", _PROGRAM, *filter(None, sys.path)]
@@ -109,11 +114,13 @@ def batches_from_elsewhere(
             except OSError:
                 _kill(processes)
                 for share in shares:
-                    yield from batches(source.changes(seen, share))
+                    yield from batches(source.changes(seen, share), is_masking)
                 return
             for process, share in zip(processes, shares, strict=True):
                 roots = [str(root) for root in source.roots]
-                request = Request(roots=roots, seen=dict(seen), preparation=preparation, share=share)
+                request = Request(
+                    roots=roots, seen=dict(seen), preparation=preparation, is_masking=is_masking, share=share
+                )
                 requests = cast(BinaryIO, process.stdin)
                 requests.write(msgspec.msgpack.encode(request))
                 requests.close()
@@ -135,6 +142,25 @@ def batches_from_elsewhere(
             raise
     if any(process.returncode for process in processes):
         raise SourceError("the process that read the transcripts ended early", "run searchkit index again; it goes on")
+
+
+def _without_secrets(change: Change) -> Change:
+    """Mask what is known beside the texts: facts such as titles, branches, directories, files that were touched."""
+    replace = msgspec.structs.replace
+    facts = [replace(fact, value=masked(fact.value).text) for fact in change.facts]
+    return replace(change, facts=facts, records=[_record_without_secrets(record) for record in change.records])
+
+
+def _record_without_secrets(record: Record) -> Record:
+    replace = msgspec.structs.replace
+    context = record.context
+    names = (context.cwd, context.branch, context.model)
+    cwd, branch, model = (one and masked(one).text for one in names)
+    if (cwd, branch, model) != names:
+        record = replace(record, context=replace(context, cwd=cwd, branch=branch, model=model))
+    if not record.touches:
+        return record
+    return replace(record, touches=[replace(touch, path=masked(touch.path).text) for touch in record.touches])
 
 
 def _kill(processes: Iterable["subprocess.Popen[bytes]"]) -> None:
@@ -196,7 +222,7 @@ def _serve(requests: BinaryIO, answers: BinaryIO) -> None:
     source = open_sources([Path(root) for root in request.roots])
     encode = msgspec.msgpack.Encoder().encode
     prepare = _named(request.preparation) if request.preparation else None
-    for batch in batches(source.changes(request.seen, request.share)):
+    for batch in batches(source.changes(request.seen, request.share), request.is_masking):
         prepared = None if prepare is None else prepare(batch)
         answer = encode((list(_light(batch, keeps_records=prepare is None)), prepared))
         answers.write(_LENGTH.pack(len(answer)))

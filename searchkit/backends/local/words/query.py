@@ -102,7 +102,7 @@ class Unit(NamedTuple):
 
 
 class Asked(NamedTuple):
-    """A question as the index understands it. `missing` are the words that nothing holds, and `lost` their worth."""
+    """A question as the index understands it. `missing` are the words that nothing holds."""
 
     is_for_words: bool
 
@@ -111,26 +111,26 @@ class Asked(NamedTuple):
     excluded: list[tantivy.Query]
     extras: list[Unit]
     missing: list[str]
-    lost: float = 0.0
 
     @property
     def maximum(self) -> float:
-        """The score of a part that would hold everything as often as counts."""
-        held = sum(unit.maximum for unit in (*self.wanted, *self.required, *self.extras))
-        return BM25_MAXIMUM * (held + self.lost)
+        """The score of a part that holds everything as often as counts."""
+        return BM25_MAXIMUM * sum(unit.maximum for unit in (*self.wanted, *self.required, *self.extras))
 
     def unique(self, parts: int) -> list[Unit]:
         """Return the units that hardly any of so many parts holds, and that were therefore meant literally.
 
         In a small index ordinary words are as seldom, so that there only numbers and ids count, and what a
-        question of one or two words asks for.
+        question of one or two words asks for. Pairs of characters of scripts without spaces are seldom by accident:
+        they often reach from one word into the next.
         """
-        is_literal = parts >= LARGE_INDEX or len(self.wanted) <= FEW_UNITS
-        return [
-            unit
-            for unit in self.wanted
-            if unit.held_by is not None and unit.held_by <= UNIQUE_PARTS and (is_literal or _NUMBER.search(unit.word))
-        ]
+        is_short, is_large = len(self.wanted) + len(self.missing) <= FEW_UNITS, parts >= LARGE_INDEX
+
+        def is_literal(word: str) -> bool:
+            return is_short or bool(_NUMBER.search(word)) or (is_large and not is_unspaced(word[0]))
+
+        seldom = (unit for unit in self.wanted if unit.held_by is not None and unit.held_by <= UNIQUE_PARTS)
+        return [unit for unit in seldom if is_literal(unit.word)]
 
     @property
     def is_hopeless(self) -> bool:
@@ -162,9 +162,7 @@ class Matcher:
                 self._plain(clause.terms[0], skipped, asked)
             else:
                 self._alternatives(clause, asked)
-        # What nothing holds is as rare as can be, so that what holds the rest answers little of the question.
-        lost = self._rarity(1) * len(asked.missing) if asked.wanted or asked.required else 0.0
-        return _rarest(asked._replace(lost=lost))
+        return _rarest(asked)
 
     def _plain(self, term: Term, skipped: frozenset[str], asked: Asked) -> None:
         """Take a chunk as typed apart: its words, the parts of its names, and the whole of it."""
