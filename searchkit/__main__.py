@@ -47,10 +47,9 @@ def _answered() -> int | None:
 # What reads the index, and does nothing else. What the resident process cannot do of it, it leaves to us.
 COMMANDS = frozenset({"context", "resume", "search", "sessions", "show", "stats", "status", "tree"})
 OWN_OPTIONS = frozenset({"--no-resident", "-h", "--help"})
-# What a command is told of the shell that it was typed in.
+# What a command is told of the shell that it was typed in, beside the variables of the agent programs.
 VARIABLES = (
-    "CLAUDECODE", "CLAUDE_CODE_SESSION_ID", "CLAUDE_CONFIG_DIR", "CLAUDE_SESSION_ID", "CODEX_SANDBOX", "HOME",
-    "LOCALAPPDATA", "NO_COLOR", "SEARCHKIT_MODE", "SEARCHKIT_MODEL", "SEARCHKIT_NO_VECTORS", "SEARCHKIT_ROOTS",
+    "HOME", "LOCALAPPDATA", "NO_COLOR", "SEARCHKIT_MODE", "SEARCHKIT_MODEL", "SEARCHKIT_NO_VECTORS", "SEARCHKIT_ROOTS",
     "TERM", "TZ", "XDG_CONFIG_HOME", "XDG_DATA_HOME",
 )  # fmt: skip
 RUN = "/v1/run"
@@ -105,11 +104,13 @@ def _index_option(arguments: "Sequence[str]") -> str | None:
 
 
 def _request(arguments: "Sequence[str]", index: str) -> "dict[str, Any]":
+    from searchkit.sources.apps import variables
+
     return {
         "version": __version__,
         "index": index,
         "arguments": list(arguments),
-        "environment": {name: os.environ[name] for name in VARIABLES if name in os.environ},
+        "environment": {name: os.environ[name] for name in (*VARIABLES, *variables()) if name in os.environ},
         "columns": _size(0, "COLUMNS"),
         "rows": _size(1, "LINES"),
         "is_watching": sys.stdout.isatty(),

@@ -32,6 +32,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     model: str
     models: Path
     prices: Mapping[str, object] = {}
+    mask_secrets: bool = False
 
 
 def resolve(
@@ -43,8 +44,8 @@ def resolve(
     """Decide roots, index directory and model, and where models are kept ready.
 
     The file is `searchkit/config.toml` in the user's configuration directory, with the keys
-    `roots` (a list of paths), `index` (a path), `model` (a name or a path) and `prices` (a table for
-    each model, as `prices.configured` reads them).
+    `roots` (a list of paths), `index` (a path), `model` (a name or a path), `prices` (a table for
+    each model, as `prices.configured` reads them) and `mask_secrets` (true keeps secrets out of the index).
     """
     file = paths.configured(environment)
     url = paths.index_directory(index, environment, file)
@@ -58,6 +59,7 @@ def resolve(
         models=Path(paths.user_directory("data", environment)) / "searchkit-models",
         # What is no table is refused by who needs prices, not by a search.
         prices=prices if isinstance(prices, Mapping) else {"": prices},
+        mask_secrets=file.get("mask_secrets") is True,
     )
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Self, TypeVar
 from msgspec.structs import replace
 
 from searchkit import config
-from searchkit.backends.base import EMBEDDING, ROOTS, Order, Reach
+from searchkit.backends.base import EMBEDDING, ROOTS, WITHOUT_SECRETS, Order, Reach
 from searchkit.backends.masked import without_secrets
 from searchkit.backends.registry import find_store
 from searchkit.errors import IndexDamaged, IndexMissing, ModelFault, SourceError, SourceSilent, UsageError
@@ -26,7 +26,7 @@ from searchkit.search.pipeline import retrieve
 from searchkit.search.types import Answer, SearchOptions, Status
 from searchkit.search.weights import RECIPE, Recipe, trusting
 from searchkit.text.secrets import revealed
-from searchkit.types import Behind, Cost, Counts, Figures, Finding, Grouping, Retention, Session
+from searchkit.types import Behind, Cost, Counts, Figures, Finding, Grouping, Retention, SecretPlace, Session
 
 if TYPE_CHECKING:
     from searchkit.backends.base import Backend, Values
@@ -101,8 +101,12 @@ class Engine:
         wait: bool = True,
         is_rebuild: bool = False,
         with_vectors: bool = False,
+        is_masking: bool | None = None,
     ) -> "Summary":
-        """Bring the index up to date with the roots, and with vectors where they are wanted and can be made."""
+        """Bring the index up to date with the roots, and with vectors where they are wanted and can be made.
+
+        With `is_masking` secrets are kept out of it, from now on; without, it is as it was chosen before.
+        """
         from searchkit.indexing.ingest import ingest
         from searchkit.sources import registry
 
@@ -112,7 +116,10 @@ class Engine:
             backend.catalog.remember(ROOTS, [str(root) for root in roots])
             for reading in source.readings:
                 backend.catalog.revise(reading)
-            summary = ingest(source, backend, on_progress, is_rebuild)
+            if is_masking is not None or self.settings.mask_secrets:
+                is_wanted = self.settings.mask_secrets if is_masking is None else is_masking
+                backend.catalog.remember(WITHOUT_SECRETS, is_wanted or None)
+            summary = ingest(source, backend, on_progress, is_rebuild, backend.catalog.setting(WITHOUT_SECRETS) is True)
             if with_vectors:
                 summary = self._with_vectors(backend, summary, on_progress)
             if is_rebuild:
@@ -141,12 +148,13 @@ class Engine:
         on_progress: "Callable[[Progress], None] | None" = None,
         on_wait: Callable[[str], None] = lambda holder: None,
         with_vectors: bool = False,
+        is_masking: bool | None = None,
     ) -> "Iterator[Summary]":
         """Bring the index up to date now and whenever something below the roots changes, until interrupted."""
         from searchkit.indexing.ingest import changes_below
 
         for _ in changes_below(self.roots):
-            yield self.index(on_progress, on_wait, with_vectors=with_vectors)
+            yield self.index(on_progress, on_wait, with_vectors=with_vectors, is_masking=is_masking)
 
     def search(
         self,
@@ -390,6 +398,24 @@ class Engine:
             backend.forget(sessions)
             backend.catalog.settle()
             backend.follow()
+
+    def secrets(self) -> "Iterator[SecretPlace]":
+        """Yield the secrets that the texts of the index hold."""
+        return self._open().secrets()
+
+    def prune_secrets(self, wait: bool = True) -> int:
+        """Put masks in the place of all secrets of the index, on the disk too, and keep others out from now on.
+
+        Returns how many texts had any.
+        """
+        self.close()
+        with self.store.open_to_write(wait) as backend:
+            # First of all, so that what is read after an interruption is masked, too.
+            backend.catalog.remember(WITHOUT_SECRETS, True)
+            count = backend.mask_secrets()
+            backend.catalog.settle()
+            backend.follow()
+            return count
 
     def has_index(self) -> bool:
         """Say whether there is an index, whatever state it is in."""

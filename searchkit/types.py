@@ -427,6 +427,15 @@ class Cost(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     output_per_second: float | None = None
 
 
+class SecretPlace(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """Where a secret lies in the index: the session and the part, what kind it is, and its mask."""
+
+    session: str | None
+    part: str
+    kind: str
+    mark: str
+
+
 # How long Claude Code keeps transcripts, and what of them is lost when it deletes them: values only.
 
 # What Claude Code documents: transcripts go after 30 days unless its settings say otherwise, and 1 is the least.

@@ -26,6 +26,7 @@ from searchkit.types import (
     Part,
     Reading,
     Role,
+    SecretPlace,
     Session,
 )
 
@@ -49,9 +50,9 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
 
 Batch = Sequence[Entry]
 
-# What the index remembers: the roots it was made from, the version of the reading that read all of it, and what the
-# vectors that are searched were made with.
-ROOTS, READ_BY, EMBEDDING = "roots", "reading", "embedding"
+# What the index remembers: the roots it was made from, the version of the reading that read all of it, what the
+# vectors that are searched were made with, and whether secrets are kept out of it.
+ROOTS, READ_BY, EMBEDDING, WITHOUT_SECRETS = "roots", "reading", "embedding", "without-secrets"
 
 # What a person types, or a caller asks of an agent: it begins a turn.
 TYPED = frozenset({Kind.PROMPT, Kind.COMMAND})
@@ -453,6 +454,12 @@ class Backend(Protocol):
 
     def forget(self, sessions: Sequence[str], /) -> None:
         """Remove sessions and all that only they hold."""
+
+    def secrets(self) -> Iterator[SecretPlace]:
+        """Yield the secrets that texts hold."""
+
+    def mask_secrets(self) -> int:
+        """Put masks in the place of secrets, wherever they are kept, and return how many texts had any."""
 
     def close(self) -> None:
         """Release what is held."""

@@ -81,8 +81,8 @@ class Audience:
     def print(self, lines: Iterable[str], is_masked: bool = False) -> None:
         """Print lines of a result, of which secrets may have been masked before."""
         try:
-            for line in lines:
-                click.echo(leaving(line, is_masked))
+            for line in leaving(lines, is_masked):
+                click.echo(line)
             sys.stdout.flush()
         except BrokenPipeError:
             # The reader of our output has seen enough. Caught here because click would leave with status 1,
@@ -98,22 +98,31 @@ class Audience:
 
     def say(self, line: str) -> None:
         """Say something beside the result."""
-        click.echo(leaving(line), err=True)
+        for one in leaving([line]):
+            click.echo(one, err=True)
 
 
+LINES_AT_ONCE = 100
 # What of the lines that left was masked.
 _marks: "ContextVar[set[str] | None]" = ContextVar("marks", default=None)
 
 
-def leaving(line: str, is_masked: bool = False) -> str:
-    """Let a line leave for a terminal, a file or a pipe, with its secrets masked; JSON was masked before."""
-    plain = click.unstyle(line)
-    if not is_masked and (masked := mask(plain)) != plain:
-        # A secret that is coloured in part is still one.
-        line = plain = masked
-    if (marks := _marks.get()) is not None and MARK in plain:
-        marks.update(plain[start:end] for start, end in masks(plain))
-    return printed(line)
+def leaving(lines: Iterable[str], is_masked: bool = False) -> Iterator[str]:
+    """Let lines leave for a terminal, a file or a pipe, with their secrets masked; JSON was masked before."""
+    following = iter(lines)
+    # Many lines are looked through at once, and the first at once.
+    size = 1
+    while several := list(islice(following, size)):
+        size = 1 if is_masked else LINES_AT_ONCE
+        plain = click.unstyle("\n".join(several))
+        if not is_masked and mask(plain) != plain:
+            # A secret that is coloured in part is still one.
+            masked = ((line, mask(click.unstyle(line))) for line in several)
+            several = [line if written == click.unstyle(line) else written for line, written in masked]
+            plain = click.unstyle("\n".join(several))
+        if (marks := _marks.get()) is not None and MARK in plain:
+            marks.update(plain[start:end] for start, end in masks(plain))
+        yield from map(printed, several)
 
 
 @contextmanager
@@ -193,8 +202,8 @@ def _feed(pager: "Popen[bytes]", lines: Iterator[str], is_coloured: bool) -> Non
     try:
         assert pager.stdin is not None
         with suppress(BrokenPipeError), pager.stdin as file:
-            for line in lines:
-                shown = leaving(line if is_coloured else click.unstyle(line))
+            for line in leaving(lines):
+                shown = line if is_coloured else click.unstyle(line)
                 file.write(f"{shown}\n".encode(sys.stdout.encoding or "utf-8", "replace"))
         pager.wait()
     finally:
@@ -273,7 +282,7 @@ def save(path: Path, lines: Iterable[str], is_masked: bool = False) -> None:
     try:
         try:
             with os.fdopen(os.open(beside, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as file:
-                written = (leaving(click.unstyle(line), is_masked) for line in lines)
+                written = (click.unstyle(line) for line in leaving(lines, is_masked))
                 file.writelines(f"{line}\n".encode("utf-8", "replace") for line in written)
             beside.replace(path)
         finally:

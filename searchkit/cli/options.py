@@ -15,7 +15,7 @@ from searchkit.errors import UsageError
 from searchkit.query.filters import BY_NAME, FILTERS, Completion
 from searchkit.query.parse import understand
 from searchkit.query.types import Condition, Filter, Query
-from searchkit.sources.apps import APPS
+from searchkit.sources.apps import APPS, is_set_by_agent
 from searchkit.text.sanitize import is_id, one_line, words
 from searchkit.text.secrets import revealed
 
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
 
 Command = Callable[..., Any]
-# Variables that agents set for the commands they run, whose output becomes part of a transcript.
-OF_AGENTS = ("CLAUDECODE", "CLAUDE_CODE_SESSION_ID", "CODEX_SANDBOX")
 
 
 def common(command: Command) -> Command:
@@ -46,7 +44,7 @@ def reveal_option(command: Command) -> Command:
 def _reveal(context: click.Context, parameter: click.Parameter, is_wanted: bool) -> None:
     if not is_wanted or context.resilient_parsing:
         return
-    if any(audience().environment.get(name) for name in OF_AGENTS):
+    if is_set_by_agent(audience().environment):
         raise UsageError("agents are shown no secrets, nor is what they run", "use --reveal in a terminal of your own")
     context.with_resource(revealed())
 

@@ -9,7 +9,7 @@ import msgspec
 
 from searchkit.backends.base import Backend
 from searchkit.context import markdown
-from searchkit.context.select import choose, excerpt, is_sure, whole
+from searchkit.context.select import choose, excerpt, whole
 from searchkit.context.types import Excerpt, Pack
 from searchkit.errors import TooFewTokens
 from searchkit.search.types import Answer
@@ -82,10 +82,10 @@ def pack(backend: Backend, answer: Answer, max_tokens: int) -> Pack:
 
     Where nothing is sure to answer, a few of the nearest passages are quoted shortly; where nothing is near, none.
     """
-    candidates = choose(backend, answer)
+    candidates, is_sure = choose(backend, answer)
     if not candidates:
         return Pack(answer=msgspec.structs.replace(answer, results=()), max_tokens=max_tokens, is_sure=False)
-    empty = Pack(answer=answer, max_tokens=max_tokens, is_sure=is_sure(answer))
+    empty = Pack(answer=answer, max_tokens=max_tokens, is_sure=is_sure)
     whole_room = room = max_tokens - tokens.count(markdown.markdown(empty))
     most = max(LEAST_SIZE, room * MOST_CHARACTERS) if empty.is_sure else UNSURE_SIZE
     wholes = [min(whole(candidate), most) for candidate in candidates]

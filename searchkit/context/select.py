@@ -1,19 +1,22 @@
 """Chooses which passages of an answer are worth another agent's tokens, the best first, none of them twice."""
 
+import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from functools import partial
+from typing import NamedTuple
 
 from searchkit.backends.base import TYPED, Backend, Step, Stored
 from searchkit.context.markdown import PREAMBLE
 from searchkit.context.types import Candidate, Excerpt, Place, Quotation
 from searchkit.conversation import turns as window
 from searchkit.conversation.types import Folded, Said
-from searchkit.query.types import Query
+from searchkit.query.types import Clause, Query, Term
 from searchkit.search.semantic import means_words
 from searchkit.search.snippets import answering, answers_itself, stretch, stretch_and_end
 from searchkit.search.types import Answer, Result, Shown
 from searchkit.search.weights import RECIPE
+from searchkit.text.analysis import STOP_WORDS, words
 from searchkit.text.language import is_in_english, word_count
 from searchkit.types import Kind, Role
 
@@ -47,7 +50,7 @@ def is_repetition(text: Runs, before: Runs) -> bool:
 LEAST_SHARE = 0.6
 GOOD_SCORE = 0.3
 # Scores are absolute. Of ten questions about what occurs nowhere none has a best score of 0.2, of 30 as agents ask them
-# none less than 0.35, and of the 100, a third of which share no word with the answer, 13 less than 0.2. Below it so
+# none less than 0.35, and of the 100, a third of which share no word with the answer, 14 less than 0.2. Below it so
 # many of the nearest passages are quoted, and called that; below 0.14, which none of the 100 has, none is.
 SURE_SCORE = 0.2
 MOST_UNSURE = 3
@@ -58,14 +61,22 @@ COMPARED_CHARACTERS = 1_200
 _PACKED = PREAMBLE.partition("\n")[0]
 
 
-def choose(backend: Backend, answer: Answer) -> list[Candidate]:
-    """Return the passages to quote; those of one turn are one candidate, those of one session may stand apart."""
-    return list(_new(_candidates(backend, answer.query, _worthy(answer))))
+class Chosen(NamedTuple):
+    """The passages to quote, the best first, and whether the best is sure to be about what was asked."""
+
+    candidates: Sequence[Candidate]
+    is_sure: bool
 
 
-def is_sure(answer: Answer) -> bool:
-    """Say whether the best passage is sure to be about what was asked."""
-    return _best(answer) >= SURE_SCORE or not _is_measured(answer.query)
+def choose(backend: Backend, answer: Answer) -> Chosen:
+    """Choose the passages to quote; those of one turn are one candidate, those of one session may stand apart."""
+    worthy = _worthy(answer)
+    is_sure = True
+    if _is_measured(answer.query):
+        is_sure = _worth_of(backend, answer) >= SURE_SCORE
+        most = len(worthy) if is_sure else MOST_UNSURE
+        worthy = worthy[:most] if _best(answer) >= MIN_SCORE else []
+    return Chosen(list(_new(_candidates(backend, answer.query, worthy))), is_sure)
 
 
 def _worthy(answer: Answer) -> list[tuple[Shown, Result]]:
@@ -73,18 +84,33 @@ def _worthy(answer: Answer) -> list[tuple[Shown, Result]]:
     several = [(found, result) for result in answer.results for found in (result.best, *result.others)]
     several.sort(key=lambda one: (-one[0].ranked.score, one[0].stored.id))
     least = min(LEAST_SHARE * _best(answer), GOOD_SCORE)
-    if _is_measured(answer.query):
-        least = max(least, MIN_SCORE)
-    worthy = [
+    return [
         (found, result)
         for found, result in several
         if found.ranked.score >= least and _PACKED not in found.stored.part.text
     ]
-    return worthy if is_sure(answer) else worthy[:MOST_UNSURE]
 
 
 def _best(answer: Answer) -> float:
     return max((result.best.ranked.score for result in answer.results), default=0.0)
+
+
+def _worth_of(backend: Backend, answer: Answer) -> float:
+    """Return the best score, as far as it is for the whole question: a word that stands nowhere is in no score."""
+    best = _best(answer)
+    if not answer.missing:
+        return best
+    asked = {word for word in words(answer.query.wanted) if word not in STOP_WORDS} | {*answer.missing}
+    parts = backend.words.reach().searchable
+    held = {word: 0 if word in answer.missing else _count(backend, word) for word in asked}
+    rarities = {word: math.log(1 + max(parts - count, 0) / (count + 0.5)) for word, count in held.items()}
+    known = sum(rarity for word, rarity in rarities.items() if held[word])
+    # Both what BM25 gives and the coverage would have this share.
+    return best * (known / (sum(rarities.values()) or 1.0)) ** 2
+
+
+def _count(backend: Backend, word: str) -> int:
+    return backend.words.search(Query(text=word, clauses=(Clause(terms=(Term(text=word),)),)), 1).total
 
 
 def _is_measured(query: Query) -> bool:

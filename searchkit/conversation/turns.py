@@ -10,7 +10,7 @@ from searchkit.conversation.types import Break, Entry, Folded, Reason, Said
 from searchkit.sources import tools
 from searchkit.text.format import count, last_part
 from searchkit.text.sanitize import one_line
-from searchkit.text.secrets import mask
+from searchkit.text.secrets import is_revealed, mask, masked
 from searchkit.types import Kind
 
 # What the conversation does not consist of: it is shown only where it was asked for.
@@ -139,13 +139,13 @@ def _named(steps: Sequence[Step]) -> Counter[str]:
 
 
 def _name(step: Step) -> str | None:
-    return _called(mask(step.tool or "")) if step.kind is Kind.TOOL_CALL else _KINDS.get(step.kind)
+    return _called(step.tool or "", is_revealed()) if step.kind is Kind.TOOL_CALL else _KINDS.get(step.kind)
 
 
 # A search folds hundreds of steps of a few tools.
 @lru_cache(1024)
-def _called(tool: str) -> str:
-    return tools.noun(one_line(tool))
+def _called(tool: str, is_revealed: bool) -> str:
+    return tools.noun(one_line(tool if is_revealed else masked(tool).text))
 
 
 def _files(steps: Sequence[Step]) -> Iterator[str]:

@@ -56,8 +56,11 @@ def ingest(
     backend: Backend,
     on_progress: Callable[[Progress], None] | None = None,
     is_rebuild: bool = False,
+    is_masking: bool = False,
 ) -> Summary:
-    """Read what is new, or everything, and keep it; interrupted at any moment, the next call goes on from there.
+    """Read what is new, or everything, and keep it, perhaps without its secrets.
+
+    Interrupted at any moment, the next call goes on from there.
 
     Much of it is read in a process of its own, so that reading and writing use two cores.
     """
@@ -67,8 +70,8 @@ def ingest(
         seen = {file: source.unread(checkpoint) for file, checkpoint in seen.items()}
     is_much = source.behind(seen).bytes >= ELSEWHERE_BYTES
     with _no_collection():
-        elsewhere = batches_from_elsewhere(source, seen, backend.catalog.preparation)
-        for batch in elsewhere if is_much else batches(source.changes(seen)):
+        elsewhere = batches_from_elsewhere(source, seen, backend.catalog.preparation, is_masking)
+        for batch in elsewhere if is_much else batches(source.changes(seen), is_masking):
             backend.catalog.write(batch)
             backend.keep_up()
             summary.add(batch)

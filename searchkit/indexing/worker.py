@@ -26,7 +26,8 @@ from searchkit.sources.base import Source
 from searchkit.sources.parts import split
 from searchkit.sources.registry import open_sources
 from searchkit.system.process import give_back
-from searchkit.types import Change
+from searchkit.text.secrets import masked
+from searchkit.types import Change, Record
 
 log = logging.getLogger(__name__)
 
@@ -54,6 +55,7 @@ class Request(msgspec.Struct, frozen=True):
     roots: list[str]
     seen: dict[str, bytes]
     preparation: str | None
+    is_masking: bool = False
 
 
 class Answer(msgspec.Struct, frozen=True, array_like=True):
@@ -63,12 +65,13 @@ class Answer(msgspec.Struct, frozen=True, array_like=True):
     prepared: msgspec.Raw
 
 
-def batches(changes: Iterable[Change]) -> Iterator[list[Entry]]:
-    """Group changes, across files, into what one transaction should hold."""
+def batches(changes: Iterable[Change], is_masking: bool = False) -> Iterator[list[Entry]]:
+    """Group changes, across files, into what one transaction should hold, perhaps with their secrets masked."""
     batch: list[Entry] = []
     size, most = 0, FIRST_BATCH_BYTES
     for change in changes:
-        parts = [split(record) for record in change.records]
+        parts = [split(record, is_masking) for record in change.records]
+        change = _without_secrets(change) if is_masking else change
         batch.append(Entry(change=change, parts=parts))
         size += sum(RECORD_BYTES + sum(len(part.text) for part in told) for told in parts)
         if size >= most or len(batch) >= BATCH_CHANGES:
@@ -79,15 +82,17 @@ def batches(changes: Iterable[Change]) -> Iterator[list[Entry]]:
 
 
 def batches_from_elsewhere(
-    source: Source, seen: Mapping[str, bytes], preparation: str | None = None
+    source: Source, seen: Mapping[str, bytes], preparation: str | None = None, is_masking: bool = False
 ) -> Iterator[list[Entry]]:
     """Let another process read and prepare, one batch ahead; where none can be had, read here."""
-    request = Request(roots=[str(root) for root in source.roots], seen=dict(seen), preparation=preparation)
+    request = Request(
+        roots=[str(root) for root in source.roots], seen=dict(seen), preparation=preparation, is_masking=is_masking
+    )
     command = [sys.executable, "-P", "-c", _PROGRAM, *filter(None, sys.path)]
     try:
         process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     except OSError:
-        yield from batches(source.changes(seen))
+        yield from batches(source.changes(seen), is_masking)
         return
     with process:
         requests, answers = cast("BinaryIO", process.stdin), cast("BinaryIO", process.stdout)
@@ -101,6 +106,25 @@ def batches_from_elsewhere(
             raise
     if process.returncode:
         raise SourceError("the process that read the transcripts ended early", "run searchkit index again; it goes on")
+
+
+def _without_secrets(change: Change) -> Change:
+    """Mask what is known beside the texts: facts such as titles, branches, directories, files that were touched."""
+    replace = msgspec.structs.replace
+    facts = [replace(fact, value=masked(fact.value).text) for fact in change.facts]
+    return replace(change, facts=facts, records=[_record_without_secrets(record) for record in change.records])
+
+
+def _record_without_secrets(record: Record) -> Record:
+    replace = msgspec.structs.replace
+    context = record.context
+    names = (context.cwd, context.branch, context.model)
+    cwd, branch, model = (one and masked(one).text for one in names)
+    if (cwd, branch, model) != names:
+        record = replace(record, context=replace(context, cwd=cwd, branch=branch, model=model))
+    if not record.touches:
+        return record
+    return replace(record, touches=[replace(touch, path=masked(touch.path).text) for touch in record.touches])
 
 
 def main() -> None:
@@ -151,7 +175,7 @@ def _serve(requests: BinaryIO, answers: BinaryIO) -> None:
     source = open_sources([Path(root) for root in request.roots])
     encode = msgspec.msgpack.Encoder().encode
     prepare = _named(request.preparation) if request.preparation else None
-    for batch in batches(source.changes(request.seen)):
+    for batch in batches(source.changes(request.seen), request.is_masking):
         prepared = None if prepare is None else prepare(batch)
         answer = encode((list(_light(batch, keeps_records=prepare is None)), prepared))
         answers.write(_LENGTH.pack(len(answer)))

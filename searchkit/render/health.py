@@ -10,7 +10,7 @@ import msgspec
 
 from searchkit.text.format import count, day, size
 from searchkit.text.sanitize import one_line
-from searchkit.types import SETTING, Exposure, Finding, Retention
+from searchkit.types import SETTING, Exposure, Finding, Retention, SecretPlace
 
 
 class Verdict(StrEnum):
@@ -284,3 +284,33 @@ def _due(found: Exposure) -> str:
         swept = f" (it last looked on {day(found.policy.last_sweep)})" if found.policy.last_sweep else ""
         return f"{found.overdue:,} of {count(found.transcripts, 'transcript')} {are} due when it next starts{swept}"
     return f"the oldest of {count(found.transcripts, 'transcript')} is due on {day(found.first_due)}"
+
+
+# Where secrets lie.
+
+# Of each kind so many are shown, unless all are wanted.
+MOST_SECRETS = 5
+
+
+def secrets(places: Sequence[SecretPlace], is_full: bool) -> Iterator[str]:
+    """Write where secrets lie, by their kinds, those that there are most of first; a secret once for each text."""
+    kinds = Counter(place.kind for place in places)
+    for kind, number in kinds.most_common():
+        yield f"{number:>6,}  {kind}"
+        lines = dict.fromkeys(f"        {one_line(place.part)}  {place.mark}" for place in places if place.kind == kind)
+        yield from list(lines)[: None if is_full else MOST_SECRETS]
+        if not is_full and len(lines) > MOST_SECRETS:
+            yield f"        and {len(lines) - MOST_SECRETS:,} more: --full shows all"
+
+
+def secrets_hint(places: Sequence[SecretPlace]) -> str:
+    """Say what can be done about them."""
+    if not places:
+        return "No text of the index holds a secret that searchkit knows the form of."
+    texts = len({place.part for place in places})
+    sessions = len({place.session for place in places})
+    return (
+        f"{count(len(places), 'secret')} in {count(texts, 'text')} of {count(sessions, 'session')}. They are masked"
+        " wherever they are shown. searchkit prune --secrets takes them out of the index and keeps others out;"
+        " the transcripts stay as they are, so change what is still in use."
+    )

@@ -87,7 +87,9 @@ def summary(done: "Summary", seconds: float) -> Iterator[str]:
         yield "Everything is up to date."
         yield from _outdated(done)
         return
-    yield (f"Read {count(done.files, 'file')}, {size(done.bytes)}, {count(done.records, 'record')} in {seconds:.1f} s.")
+    if done.files or not done.embedded:
+        read = f"{count(done.files, 'file')}, {size(done.bytes)}, {count(done.records, 'record')}"
+        yield f"Read {read} in {seconds:.1f} s."
     if set(done.apps) - {DEFAULT}:
         by_app = (f"{APPS[app].title} {count(files, 'file')}" for app, files in done.apps.items())
         yield f"By program: {', '.join(by_app)}."

@@ -147,6 +147,7 @@ class Client(Audience):
 
     def _keep(self, channel: str, lines: Iterable[str], is_seen: bool, is_masked: bool = False) -> None:
         shows_colours = is_seen and not self.environment.get("NO_COLOR")
-        kept = "".join(f"{leaving(line if shows_colours else click.unstyle(line), is_masked)}\n" for line in lines)
+        left = leaving(lines, is_masked)
+        kept = "".join(f"{line if shows_colours else click.unstyle(line)}\n" for line in left)
         if kept:
             self.printed.append((channel, kept))

@@ -24,6 +24,7 @@ class App:
         watched: tuple[str, ...],
         resume: tuple[str, ...],
         session_variables: tuple[str, ...] = (),
+        marks: tuple[str, ...] = (),
         directory_variable: str = "",
         call_field: str = "",
     ) -> None:
@@ -34,7 +35,8 @@ class App:
         # Where it keeps its files, and the environment variable that says otherwise.
         self.home = home
         self.variable = variable
-        # Directories in its own if it has written a transcript; the first program that finds its own is taken.
+        # Directories in its own if it has written a transcript, with `*` for any name. Of several programs that find
+        # theirs, the one with the longest path is taken: `projects/*/chats` is more than `projects`.
         self.signs = signs
         # What it writes that is worth reading. Beside it lie logs and caches that change all the time.
         self.watched = watched
@@ -43,6 +45,8 @@ class App:
         # What it tells the processes that it starts: the session, and the directory of the project.
         self.session_variables = session_variables
         self.directory_variable = directory_variable
+        # What it sets for the commands that it runs, whose output becomes part of a transcript.
+        self.marks = marks
         # Where in the `_meta` of a request over MCP it names the call that it makes.
         self.call_field = call_field
 
@@ -60,6 +64,7 @@ APPS: "Mapping[str, App]" = {
             watched=("projects", "todos", "tasks", "plans", "jobs", "paste-cache", "history.jsonl"),
             resume=("claude", "--resume"),
             session_variables=("CLAUDE_SESSION_ID", "CLAUDE_CODE_SESSION_ID"),
+            marks=("CLAUDECODE", "CLAUDE_CODE_SESSION_ID"),
             directory_variable="CLAUDE_PROJECT_DIR",
             call_field="claudecode/toolUseId",
         ),
@@ -72,11 +77,22 @@ APPS: "Mapping[str, App]" = {
             signs=("sessions", "archived_sessions"),
             watched=("sessions", "archived_sessions", "history.jsonl"),
             resume=("codex", "resume"),
+            marks=("CODEX_SANDBOX",),
         ),
     )
 }
 # What a session is of about which nothing says so: indexes of before were made from its transcripts alone.
 DEFAULT = "claude"
+
+
+def variables() -> set[str]:
+    """Return the environment variables by which programs say where their files are, or in which session one is."""
+    return {name for app in APPS.values() for name in (app.variable, *app.session_variables, *app.marks)}
+
+
+def is_set_by_agent(environment: "Mapping[str, str]") -> bool:
+    """Say whether an agent runs a command with these variables, and reads what it prints."""
+    return any(environment.get(name) for app in APPS.values() for name in app.marks)
 
 
 def app_of_entrypoint(entrypoint: str | None) -> App:

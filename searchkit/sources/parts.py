@@ -2,8 +2,11 @@
 
 import hashlib
 
+from msgspec.structs import replace
+
 from searchkit.text.language import language_of
 from searchkit.text.sanitize import clean
+from searchkit.text.secrets import masked
 from searchkit.types import Kind, Language, Part, Record
 
 # Texts of these kinds are one text however they were kept: a prompt, the history line of it, and
@@ -15,11 +18,14 @@ _PROSE = _TYPED | {Kind.TEXT, Kind.THINKING, Kind.SUMMARY, Kind.TITLE, Kind.PLAN
 _CLASSES = {kind: b"typed" if kind in _TYPED else kind.encode() for kind in Kind}
 
 
-def split(record: Record) -> list[Part]:
-    """Make the parts of a record; a block that says nothing makes none."""
+def split(record: Record, is_masking: bool = False) -> list[Part]:
+    """Make the parts of a record, perhaps with their secrets masked; a block that says nothing makes none."""
     parts = []
     for block in record.blocks:
-        text = clean(block.text)
+        text, fields = clean(block.text), block.fields
+        if is_masking and (found := masked(text)).secrets:
+            moved, text = found.moved, found.text
+            fields = tuple(replace(one, start=moved(one.start), end=moved(one.end)) for one in fields)
         if text and not text.isspace():
             parts.append(
                 Part(
@@ -32,7 +38,7 @@ def split(record: Record) -> list[Part]:
                     tool=block.tool,
                     call=block.call,
                     is_error=block.is_error,
-                    fields=block.fields,
+                    fields=fields,
                     language=language_in(block.kind, text),
                 )
             )

@@ -3,6 +3,7 @@
 The programs are the rows of `apps`. Their packages are imported when one of their sources is opened.
 """
 
+import glob
 import importlib
 import os
 from collections.abc import Iterator, Mapping, Sequence
@@ -112,16 +113,15 @@ def by_app(roots: Sequence[Path]) -> dict[str, list[Path]]:
 
 def app_of(root: str | Path) -> App:
     """Return the program that a root is of, by what lies in it; one in which nothing lies is the default's."""
-    return next((app for app in APPS.values() if _has_signs(app, root)), APPS[DEFAULT])
+    return _signed(root) or APPS[DEFAULT]
 
 
 def app_of_file(file: str) -> App:
     """Return the program that wrote a file, by the nearest directory above it that is a root of one."""
     directory = os.path.dirname(file)
     while directory != os.path.dirname(directory):
-        for app in APPS.values():
-            if _has_signs(app, directory):
-                return app
+        if (app := _signed(directory)) is not None:
+            return app
         directory = os.path.dirname(directory)
     return APPS[DEFAULT]
 
@@ -149,5 +149,23 @@ def watched(root: Path) -> list[str]:
     return [str(root / name) for name in app_of(root).watched]
 
 
+def _signed(root: str | Path) -> App | None:
+    """Return the program whose sign with the longest path lies in a directory; of equal ones the first."""
+    lengths = {name: _longest_sign(app, root) for name, app in APPS.items()}
+    longest = max(lengths, key=lambda name: lengths[name])
+    return APPS[longest] if lengths[longest] else None
+
+
 def _has_signs(app: App, root: str | Path) -> bool:
-    return any(os.path.isdir(os.path.join(root, sign)) for sign in app.signs)
+    return _longest_sign(app, root) > 0
+
+
+def _longest_sign(app: App, root: str | Path) -> int:
+    """Return how many names the longest sign of a program has that lies in a directory; 0 where none does."""
+    return max((sign.count("/") + 1 for sign in app.signs if _is_there(os.path.join(root, ""), sign)), default=0)
+
+
+def _is_there(root: str, sign: str) -> bool:
+    if "*" not in sign:
+        return os.path.isdir(root + sign)
+    return any(os.path.isdir(root + found) for found in glob.iglob(sign, root_dir=root))

@@ -114,6 +114,8 @@ FORMATS = (
     Format("DigitalOcean token", ("dop_v1_", "doo_v1_", "dor_v1_"), rf"do[opr]_v1_{_HEX}{{40,}}", 7),
     Format("Heroku key", ("HRKU-",), rf"HRKU-{_SAFE}{{30,}}", 5),
     Format("Mailgun key", ("key-",), r"key-[0-9a-f]{32}\b", 4),
+    Format("Brave key", ("BSA",), rf"BSA(?=[A-Za-z_-]*\d)(?=[^a-z]*[a-z]){_SAFE}{{24,}}", 3),
+    Format("NVIDIA key", ("nvapi-",), rf"nvapi-{_SAFE}{{40,}}", 6),
     Format("Brevo key", ("xkeysib-",), rf"xkeysib-{_HEX}{{40,}}-?{_B62}*", 8),
     Format("Resend key", ("re_",), rf"re_{_B62}{{8}}_{_B62}{{20,}}", 3),
     Format("Cloudflare token", ("cfut_", "cfat_", "cfk_"), rf"cf(?:ut|at|k)_{_B62}{{36,}}", 4),
@@ -181,7 +183,7 @@ LATER_FORMATS = (
     Format("Cloudflare key", ("v1.0",), rf"{_ALONE}v1\.0-{_HEX}{{24}}-{_HEX}{{100,}}", 5, "."),
     Format("Mapbox token", ("sk.eyJ",), rf"{_ALONE}sk\.eyJ{_SAFE}{{30,}}\.{_SAFE}{{16,}}", 3, "."),
     Format("Telegram token", (":",),
-           rf"(?:{_ALONE}|(?<=/bot))\d{{8,10}}:(?:AA{_SAFE}{{32,33}}|{_SAFE}{{35}})(?!{_SAFE})", 0, ":"),
+           rf"(?:{_ALONE}|(?<=/bot))\d{{8,10}}:(?:AA{_SAFE}{{32,}}|{_SAFE}{{35}}(?!{_SAFE}))", 0, ":"),
     Format("Airtable token", ("pat",), rf"{_ALONE}pat{_B62}{{14}}\.{_HEX}{{60,}}", 3, "."),
     Format("Terraform token", (".atlasv1.",), rf"{_ALONE}{_B62}{{14}}\.atlasv1\.{_SAFE}{{50,}}", 0, "."),
     Format("Braintree token", ("access_token$",), rf"access_token\$[a-z]+\${_B62}{{16}}\${_HEX}{{32}}", 13, "$"),
@@ -228,11 +230,18 @@ MARK = "[masked: "
 # A secret of so many characters may show its last two.
 MIN_FOR_TAIL = 20
 MIN_TEXT = 10
+# Longer texts are output of programs, in which no command is looked for.
+MAX_COMMAND = 4_000
 MIN_PASSWORD, MIN_KEY, MIN_BARE_KEY = 6, 12, 16
 # Bits for each character: twelve random hexadecimal digits have about that, and words of that length hardly more.
 MIN_ENTROPY = 3.0
 # Keys in PEM have some thousand characters.
 MAX_PEM = 20_000
+
+# Texts without a secret that were looked through, by their hashes: a process that is asked while somebody types looks
+# at the same texts again and again. Python's hashes are keyed, and of 64 bits.
+MOST_HARMLESS = 100_000
+_harmless: set[int] = set()
 
 _revealed: ContextVar[bool] = ContextVar("revealed", default=False)
 
@@ -245,9 +254,6 @@ def find(text: str) -> list[Secret]:
     plain = text.encode("latin-1", "replace")
     lower = plain.lower()
     found = [*_formatted(text, plain, lower), *_named(text, lower)]
-    if b"private key" in lower:
-        found += _private_keys(text)
-
     return _merged(found) if found else []
 
 
@@ -258,8 +264,13 @@ def mask(text: str) -> str:
 
 def masked(text: str) -> Masked:
     """Mask the secrets of a text, also where they are revealed."""
+    if (known := hash(text)) in _harmless:
+        return Masked(text=text)
     secrets = find(text)
     if not secrets:
+        if len(_harmless) >= MOST_HARMLESS:
+            _harmless.clear()
+        _harmless.add(known)
         return Masked(text=text)
     pieces: list[str] = []
     starts, ends, at, length = [], [], 0, 0
@@ -336,19 +347,25 @@ def _formatted(text: str, plain: bytes, lower: bytes) -> Iterator[Secret]:
     """Yield keys that tell what they are, and what headers and addresses carry."""
     runs = plain.translate(_IS_OF_RUN)
     find = runs.find
-    end = 0
+    befores, beginnings = _befores(), _beginnings()
+    end, is_first = 0, True
     while (start := find(_RUN_SIGN, end)) >= 0:
         end = find(b" ", start + _RUN)
         end = len(runs) if end < 0 else end
         if not plain[start:end].translate(None, _OF_WORDS):
             continue
+        if is_first and b"private key" in lower:
+            # Its lines are such runs.
+            yield from _private_keys(text)
+        is_first = False
         before = text[start - 1 : start]
-        for sign, one in _befores().get(before, ()):
-            if sign in text[max(0, start - _FAR_BEFORE) : start + 4]:
-                yield from _around(text, start, end, one)
+        if before in befores:
+            beside = text[max(0, start - _FAR_BEFORE) : start + 4]
+            for sign, one in befores[before]:
+                if sign in beside:
+                    yield from _around(text, start, end, one)
         # What a backslash or a percent sign stands before does not belong to the key.
         at = start + (1 if before == "\\" else 2 if before == "%" else 0)
-        beginnings = _beginnings()
         if text[at : at + 3] in beginnings or text[at] in beginnings:
             formats = (*beginnings.get(text[at : at + 3], ()), *beginnings.get(text[at], ()))
             yield from _beginning(text, at, formats)
@@ -469,7 +486,8 @@ _IS_OPTION = r"(?i:(?:^|[\s\"'`\[,])--?[A-Za-z-]*$|\bssh$|\blogin\s+\S+\s+$)"
 _CURL = (
     rf"[^\n]{{0,300}}?[ ](?:-u|--user|--proxy-user)[ =]?(?:{_QUOTE})?[\w.@+-]{{1,80}}:(?P<value>[^\s\"'`\\]{{5,200}})"
 )
-_HOOK = r"://hooks\.zapier\.com/hooks/catch/(?P<value>\d+/\w{5,})"
+# A user's name and password.
+_FAR_ADDRESS = 500
 _ADDRESS = r"://[^\s/:@\"'`<>]{0,200}:(?P<value>[^\s/\"'`<>]{3,300})@(?=[\w\[${%-])"
 
 
@@ -483,18 +501,15 @@ def _named(text: str, lower: bytes) -> Iterator[Secret]:
                 yield from _value_of(text, found.start(), found.end(), name)
     if not text.isascii():
         for word in OTHER_NAMES:
-            at = text.find(word)
+            at = text.find(word) if word[0] in text else -1
             while at >= 0:
                 yield from _value_of(text, at, at + len(word), NAMES[0])
                 at = text.find(word, at + 1)
-    has_address = False
-    for at in _places(lower, b"://"):
-        has_address = True
-        if (found := _compiled(_ADDRESS).match(text, at)) and not _is_dummy(found["value"]):
+    for at in _places(lower, b"@"):
+        start = lower.rfind(b"://", max(0, at - _FAR_ADDRESS), at)
+        if start >= 0 and (found := _compiled(_ADDRESS).match(text, start)) and not _is_dummy(found["value"]):
             yield Secret(start=found.start("value"), end=found.end("value"), kind="password")
-        elif found := _compiled(_HOOK).match(text, at):
-            yield Secret(start=found.start("value"), end=found.end("value"), kind="Zapier webhook")
-    for at in _places(lower, b"curl") if has_address else ():
+    for at in _places(lower, b"curl") if len(text) < MAX_COMMAND else ():
         if (found := _compiled(_CURL).match(text, at)) and _is_password(found["value"], True):
             yield Secret(start=found.start("value"), end=found.end("value"), kind="password")
 
@@ -521,7 +536,12 @@ def _value_of(text: str, start: int, end: int, name: Name) -> Iterator[Secret]:
     """Yield what a name has for its value, where that is a secret."""
     is_export = text[end : end + 1] == "=" and _compiled(_IS_EXPORT).search(text, max(0, start - 60), end)
     found = (_compiled(_EXPORTED).match(text, end) if is_export else None) or _compiled(_ASSIGNED).match(text, end)
-    if not found and _compiled(_IS_OPTION).search(text, max(0, start - 60), start):
+    before = text[max(0, start - 40) : start].lower()
+    if (
+        not found
+        and ("-" in before or "ssh" in before or "login" in before)
+        and _compiled(_IS_OPTION).search(text, max(0, start - 60), start)
+    ):
         found = _compiled(_OPTION).match(text, end)
         is_export = found
     if not found:

@@ -29,6 +29,7 @@ from searchkit.query.filters import respelled
 from searchkit.render.search import NEAR
 from searchkit.render.wire import search as searches
 from searchkit.sources import registry
+from searchkit.sources.apps import APPS
 from searchkit.text.format import count
 from searchkit.text.sanitize import one_line, safe, url
 from searchkit.tui.facets import NAMES, Facets
@@ -460,7 +461,7 @@ class SearchApp(App[Outcome]):
             "",
             f"i  read the transcripts below {where}"
             if found
-            else "There are no transcripts below ~/.claude or ~/.codex.",
+            else f"There are no transcripts below {' or '.join(app.home for app in APPS.values())}.",
             "d  show a tour over bundled transcripts",
             "q  leave",
         ]

@@ -80,7 +80,7 @@ def place(history: Hostile, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 def told(text: str) -> list[str]:
     """Name the fields whose secrets a text tells, but for what Claude Code makes of a path that it calls a file by."""
-    text = text.replace(re.sub(r"[^A-Za-z0-9]", "-", SECRETS["cwd"].secret), "")
+    text = text.replace(re.sub(r"[^A-Za-z0-9]", "-", f"/src/{planted('cwd')}"), "")
     return [
         name
         for name, case in SECRETS.items()

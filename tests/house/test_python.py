@@ -34,7 +34,7 @@ def test_what_the_page_shows_works(
         exec(compile(piece, PAGE.name, "exec"), names)
         printed.append(capsys.readouterr().out)
 
-    assert 5 == len(printed)
+    assert 6 == len(printed)
     assert all(printed), printed
     assert "webhook" in printed[0]
 

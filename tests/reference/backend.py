@@ -2,7 +2,8 @@
 
 from collections.abc import Callable, Iterator, Sequence
 
-from searchkit.types import Finding
+from searchkit.text.secrets import find, mark
+from searchkit.types import Finding, SecretPlace
 from tests.reference.catalog import ReferenceCatalog
 from tests.reference.vectors import ReferenceVectors
 from tests.reference.words import ReferenceWords
@@ -34,6 +35,21 @@ class ReferenceBackend:
         """Remove sessions and all that only they hold."""
         self.catalog.forget(sessions)
         self.vectors.follow()
+
+    def secrets(self) -> Iterator[SecretPlace]:
+        """Yield the secrets that texts hold."""
+        for holding in self.catalog.everything():
+            for stored in holding.parts:
+                text, home = stored.part.text, holding.link.places[0]
+                for one in find(text):
+                    shown = mark(text[one.start : one.end], one)
+                    yield SecretPlace(session=home.session, part=stored.id, kind=one.kind, mark=shown)
+
+    def mask_secrets(self) -> int:
+        """Put masks in the place of secrets."""
+        count = self.catalog.mask_secrets()
+        self.vectors.follow()
+        return count
 
     def close(self) -> None:
         """Do nothing: there is nothing to release."""

@@ -8,9 +8,13 @@ import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from msgspec.structs import replace
+
 from searchkit.backends.base import Batch, Conclusion, Entry, Node, Step, Stored
 from searchkit.backends.prices import LIST, Price
 from searchkit.query.types import Condition
+from searchkit.sources.parts import digest
+from searchkit.text.secrets import mask
 from searchkit.types import (
     Change,
     Cost,
@@ -271,6 +275,21 @@ class ReferenceCatalog:
                     del self.files[path]
         for session in sessions:
             self._spans.pop(session, None)
+
+    def mask_secrets(self) -> int:
+        """Put masks in the place of secrets, and count the texts that had any."""
+        count = 0
+        for sightings in self._records.values():
+            for sighting in sightings:
+                parts = {name: self._without_secrets(part) for name, part in sighting.parts.items()}
+                count += sum(parts[name] is not part for name, part in sighting.parts.items())
+                sighting.parts = {(block, part.digest): part for (block, _), part in parts.items()}
+        self._facts = {name: replace(fact, value=mask(fact.value)) for name, fact in self._facts.items()}
+        return count
+
+    def _without_secrets(self, part: Part) -> Part:
+        text = mask(part.text)
+        return part if text == part.text else replace(part, text=text, digest=digest(part.kind, text))
 
     def _change(self, change: Change, records: list[tuple[Record, list[Part]]]) -> None:
         if change.is_gone:

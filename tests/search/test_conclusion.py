@@ -222,16 +222,18 @@ def test_steps_that_were_not_found_stay_folded(tmp_path: Path) -> None:
 
 def test_pack_for_what_nobody_spoke_of_is_short(tmp_path: Path) -> None:
     """Where what comes first answers little, the nearest passages are called that; where it is far, none is quoted."""
+    things = ("brass", "turnstile", "ferry", "storm", "cellar", "harbour", "chimney", "orchard")
 
     def write(home: Home) -> None:
         for number in range(30):
             other = home.session(f"{number:08}{SESSION[8:]}")
             other.prompt(f"count the lamps of street {number}")
-            other.text(f"There are {number} lamps. " + ("The gate squeaks and creaks." if number == 7 else ""))
+            other.text(f"There are {number} lamps. " + ("The gate squeaks and creaks." if number == 20 else ""))
+            other.text(f"Of the {things[number]} there is nothing to say." if number < len(things) else "That is all.")
 
     with searched(tmp_path, write) as engine:
-        near = engine.context("why does the gate squeak and creak beside brass", 2_000)
-        far = engine.context("does the gate need a brass turnstile beside northern ferries", 2_000)
+        near = engine.context("why does the gate squeak and creak on silver lamps", 2_000)
+        far = engine.context(f"is there a {' or a '.join(things)} beside them", 2_000)
 
     assert not near.is_sure
     assert UNSURE in markdown(near)

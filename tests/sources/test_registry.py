@@ -130,3 +130,37 @@ def test_program_that_is_new_is_found_by_an_index_of_the_defaults(
     registry.open_source("parrot", [tmp_path / ".parrot"])
 
     assert (tmp_path / ".claude", tmp_path / ".parrot") == Engine(tmp_path / "index").roots
+
+
+def test_longest_sign_decides(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A program that keeps more in a directory of the same name as another is known by that, whatever the order."""
+    row = App(
+        name="parrot",
+        title="Parrot",
+        package="parrot_adapter",
+        home="~/.parrot",
+        variable="PARROT_HOME",
+        signs=("projects/*/chats",),
+        watched=("projects",),
+        resume=("parrot", "again"),
+        marks=("PARROT_SPEAKS",),
+    )
+    chats = tmp_path / "parrot" / "projects" / "-src" / "chats"
+    chats.mkdir(parents=True)
+    (tmp_path / "claude" / "projects" / "-src").mkdir(parents=True)
+
+    for rows in ({**apps.APPS, "parrot": row}, {"parrot": row, **apps.APPS}):
+        monkeypatch.setattr(registry, "APPS", rows)
+
+        assert "parrot" == registry.app_of(tmp_path / "parrot").name
+        assert "parrot" == registry.app_of_file(str(chats / "a.jsonl")).name
+        assert "claude" == registry.app_of(tmp_path / "claude").name
+
+
+def test_variables_of_a_program_are_those_of_its_row() -> None:
+    """What a command is handed of its shell, and whether an agent reads what it prints, follow from the rows."""
+    for app in apps.APPS.values():
+        assert {app.variable, *app.session_variables, *app.marks} <= apps.variables()
+        assert app.marks
+        assert all(apps.is_set_by_agent({name: "1"}) for name in app.marks)
+    assert not apps.is_set_by_agent({"CODEX_HOME": "/x", "CLAUDECODE": ""})

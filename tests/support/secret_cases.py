@@ -51,7 +51,6 @@ Slack token|xapp-1-A{A10}-{D13}-{H64}
 Slack webhook|https://hooks.slack.com/services/T{A8}/B{A10}/{B24}
 Discord token|M{U23}.{U6}.{U38}
 Discord webhook|https://discord.com/api/webhooks/{D18}/{U68}
-Zapier webhook|https://hooks.zapier.com/hooks/catch/{D8}/{B7}/
 Teams webhook|https://acme.webhook.office.com/webhookb2/{H8}-{H4}-{H4}-{H4}-{H12}@{H8}-{H4}-{H4}-{H4}-{H12}/IncomingWebhook/{H32}/{H8}-{H4}-{H4}-{H4}-{H12}
 Stripe key|sk_live_{B24}
 Stripe key|sk_test_{B99}
@@ -80,6 +79,8 @@ Heroku key|HRKU-AA{U58}
 Mailgun key|key-{H32}
 Mailgun key|{H32}-{H8}-{H8}
 Mailchimp key|{H32}-us21
+Brave key|BSA{U28}
+NVIDIA key|nvapi-{U64}
 Brevo key|xkeysib-{H64}-{B16}
 Resend key|re_{B8}_{B24}
 Cloudflare key|v1.0-{H24}-{H146}
@@ -363,7 +364,7 @@ def _secret_of(kind: str, form: str, value: str) -> str:
     if kind == "Slack webhook":
         return value.rpartition("/services/")[2]
     if kind.endswith("webhook"):
-        return re.split(r"/webhooks/\d+/|/webhookb2/|/catch/", value)[1].rstrip("/")
+        return re.split(r"/webhooks/\d+/|/webhookb2/", value)[1].rstrip("/")
     return value[form.index("{") :] if "{jwt}" not in form else value[3:]
 
 

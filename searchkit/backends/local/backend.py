@@ -10,7 +10,7 @@ from searchkit.backends.local import layout
 from searchkit.backends.local.catalog.store import FORGETTING, SqliteCatalog
 from searchkit.backends.local.words.store import TantivyWords
 from searchkit.errors import IndexBusy, IndexUnwritable, IndexVersion
-from searchkit.types import Finding
+from searchkit.types import Finding, SecretPlace
 
 if TYPE_CHECKING:
     from searchkit.backends.local.vectors.store import LanceVectors
@@ -52,6 +52,19 @@ class LocalBackend:
     def forget(self, sessions: Sequence[str], /) -> None:
         """Remove sessions and all that only they hold, from the disk too."""
         self.catalog.forget(sessions)
+        self._finish_or_tell()
+
+    def secrets(self) -> Iterator[SecretPlace]:
+        """Yield the secrets that texts hold."""
+        yield from self.catalog.secrets()
+
+    def mask_secrets(self) -> int:
+        """Put masks in the place of secrets, in the words and on the disk too; return how many texts had any."""
+        count = self.catalog.mask_secrets()
+        self._finish_or_tell()
+        return count
+
+    def _finish_or_tell(self) -> None:
         try:
             self.finish_forgetting()
         except IndexUnwritable as error:

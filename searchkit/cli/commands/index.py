@@ -43,6 +43,11 @@ MOST_EXAMPLES = 3
 @click.option(
     "--rebuild", is_flag=True, help="Read everything again; what is no longer on disk is kept if the index can be read."
 )
+@click.option(
+    "--mask-secrets/--keep-secrets",
+    default=None,
+    help="Keep secrets out of the index, or in it, now and in later runs; what is in already stays.",
+)
 @click.option("--no-wait", is_flag=True, help="Leave at once if another process is writing the index.")
 def index(
     index: str | None,
@@ -52,17 +57,18 @@ def index(
     no_vectors: bool,
     model: str | None,
     rebuild: bool,
+    mask_secrets: bool | None,
     no_wait: bool,
 ) -> int:
     """Bring the index up to date."""
     give_back()
     with Engine(index, roots, model) as engine:
         if watch:
-            return _watch(engine, as_json, not no_vectors)
+            return _watch(engine, as_json, not no_vectors, mask_secrets)
         is_first = not engine.has_index()
         try:
             with Bar() as bar:
-                done = engine.index(bar.update, _say_who_writes, not no_wait, rebuild, not no_vectors)
+                done = engine.index(bar.update, _say_who_writes, not no_wait, rebuild, not no_vectors, mask_secrets)
         except KeyboardInterrupt:
             say("What was read is kept; the next run goes on from there.")
             raise
@@ -77,12 +83,12 @@ def index(
     return WENT_WRONG if done.failures else 0
 
 
-def _watch(engine: Engine, as_json: bool, with_vectors: bool) -> int:
+def _watch(engine: Engine, as_json: bool, with_vectors: bool, is_masking: bool | None) -> int:
     """Follow changes until interrupted; the first pass says what there was to read, later ones what came."""
     passes = 0
     is_first = not engine.has_index()
     with Bar() as bar:
-        for done in engine.watch(bar.update, _say_who_writes, with_vectors):
+        for done in engine.watch(bar.update, _say_who_writes, with_vectors, is_masking):
             bar.clear()
             if not passes or done.files or done.gone:
                 _show_summary(done, bar.seconds, as_json)
@@ -207,7 +213,9 @@ class Bar:
             self._finish()
             say("You can search now: searchkit search WORDS. What means the same in other words is found from here on.")
         with self._drawing:
-            if before is not None and before.phase != progress.phase:
+            # What was done before it was first said took time from the beginning; what begins with nothing begins now.
+            begins = before is None and not progress.done
+            if begins or (before is not None and before.phase != progress.phase):
                 self._phase_started = time.monotonic()
             self._progress = progress
             self._draw()

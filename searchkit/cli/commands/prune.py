@@ -13,6 +13,7 @@ from searchkit.engine import Engine
 from searchkit.errors import SourceError, UsageError
 from searchkit.query.types import Condition, Filter
 from searchkit.render import health, terminal
+from searchkit.render.wire.health import pruned_secrets
 from searchkit.render.wire.sessions import pruned
 from searchkit.text.format import count
 from searchkit.types import Finding
@@ -27,6 +28,7 @@ DAY_SECONDS = 86_400
 @click.option("--project", help="Sessions of projects whose path holds this.")
 @click.option("--session", "ids", multiple=True, help="This session, by its id or its beginning; may be repeated.")
 @click.option("--gone", is_flag=True, help="Sessions whose transcript is no longer on disk.")
+@click.option("--secrets", is_flag=True, help="All secrets, wherever they are, instead of sessions.")
 @click.option("--yes", is_flag=True, help="Do it without asking.")
 @click.option("--dry-run", is_flag=True, help="Only say what would be forgotten.")
 def prune(
@@ -36,16 +38,22 @@ def prune(
     project: str | None,
     ids: tuple[str, ...],
     gone: bool,
+    secrets: bool,
     yes: bool,
     dry_run: bool,
 ) -> int:
-    """Forget sessions; says first which ones.
+    """Forget sessions; says first which ones. With --secrets, forget secrets instead: masks take their place.
 
     What is forgotten stays so while its transcript grows; index --rebuild reads transcripts that are
-    still there again, from their beginning.
+    still there again, from their beginning. Once secrets were forgotten, those in what is read later are
+    kept out, too, as with index --mask-secrets.
     """
+    if secrets:
+        if older_than or project or ids or gone:
+            raise UsageError("--secrets is for the whole index", "leave out what chooses sessions")
+        return _prune_secrets(index, as_json, yes, dry_run)
     if not (older_than or project or ids or gone):
-        raise UsageError("prune wants to know what", "give --older-than, --project, --session or --gone")
+        raise UsageError("prune wants to know what", "give --older-than, --project, --session, --gone or --secrets")
     if as_json and not (yes or dry_run):
         raise UsageError("with --json nothing is shown before it is forgotten", "add --dry-run to see it, or --yes")
     before = int((time.time() - older_than * DAY_SECONDS) * 1000) if older_than else None
@@ -78,6 +86,25 @@ def prune(
     return 0
 
 
+def _prune_secrets(index: str | None, as_json: bool, is_certain: bool, is_dry_run: bool) -> int:
+    """Forget the secrets of all texts; says first how many there are."""
+    if as_json and not (is_certain or is_dry_run):
+        raise UsageError("with --json nothing is shown before it is forgotten", "add --dry-run to see it, or --yes")
+    with Engine(index) as engine:
+        places = list(engine.secrets())
+        texts = len({place.part for place in places})
+        if not as_json:
+            say(f"To forget: {count(len(places), 'secret')} in {count(texts, 'text')}, for good.")
+        is_done = not is_dry_run and (is_certain or _confirmed())
+        if is_done:
+            texts = engine.prune_secrets()
+        if as_json:
+            print_json(pruned_secrets(places, is_done))
+        elif is_done:
+            say(f"Forgot the secrets of {count(texts, 'text')}; from now on they are kept out of the index.")
+    return 0 if places else NOTHING_FOUND
+
+
 def _confirmed() -> bool:
     if not sys.stdin.isatty():
         raise UsageError("prune asks before it forgets, and there is no terminal to ask at", "add --yes")
@@ -89,12 +116,15 @@ def _confirmed() -> bool:
 @reveal_option
 @click.option("--full", is_flag=True, help="Show every place, and what is usual, too.")
 @click.option("--deep", is_flag=True, help="Verify every text and row of the index against its checksum, not a sample.")
-def doctor(index: str | None, as_json: bool, full: bool, deep: bool) -> int:
+@click.option("--secrets", is_flag=True, help="List the secrets that the index holds, masked, instead.")
+def doctor(index: str | None, as_json: bool, full: bool, deep: bool, secrets: bool) -> int:
     """Say whether transcripts and index are well, what is worth knowing, and what to do.
 
     Each kind of finding is fine, worth knowing, or something to act on. The status is 2 where something is wrong
     with the index.
     """
+    if secrets:
+        return _list_secrets(index, as_json, full)
     with opened(index) as engine:
         found, kept = list(engine.findings(deep)), None
         try:
@@ -110,3 +140,17 @@ def doctor(index: str | None, as_json: bool, full: bool, deep: bool) -> int:
         else:
             print_lines(health.examination(grouped, full, audience().width))
     return WENT_WRONG if any(map(health.is_of_index, found)) else 0
+
+
+def _list_secrets(index: str | None, as_json: bool, is_full: bool) -> int:
+    """Say where secrets lie: of each kind the first few, or all."""
+    with opened(index) as engine:
+        places = list(engine.secrets())
+    if as_json:
+        from searchkit.render.wire.health import secrets_of
+
+        print_json(secrets_of(places))
+    else:
+        print_lines(health.secrets(places, is_full))
+        say(health.secrets_hint(places))
+    return 0

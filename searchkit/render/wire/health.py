@@ -319,3 +319,30 @@ class Changes(Wire, frozen=True, kw_only=True):
     changes: list[FileChange]
     is_done: bool
     copies: str | None
+
+
+class SecretPlace(Wire, frozen=True, kw_only=True):
+    """Where a secret lies: the session, the part, what kind it is, and its mask."""
+
+    session: str | None
+    part: str
+    kind: str
+    mark: str
+
+
+class Secrets(Wire, frozen=True, kw_only=True):
+    """The secrets that the index holds, and whether they were taken out."""
+
+    secrets: list[SecretPlace]
+    is_forgotten: bool
+
+
+def secrets_of(places: Sequence[types.SecretPlace]) -> Secrets:
+    """Make a list of where secrets lie."""
+    return pruned_secrets(places, is_done=False)
+
+
+def pruned_secrets(places: Sequence[types.SecretPlace], is_done: bool) -> Secrets:
+    """Make a list of where secrets lie, or lay before they were taken out."""
+    listed = [SecretPlace(session=one.session, part=one.part, kind=one.kind, mark=one.mark) for one in places]
+    return Secrets(secrets=listed, is_forgotten=is_done)

@@ -1,15 +1,19 @@
 """Takes things out of the catalog so that nothing of them remains but what other places hold."""
 
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
+
+import orjson
 
 from searchkit.backends.duplicates import Candidate, judge
 from searchkit.backends.local.catalog.ids import keep_last_number, last_number, part_id, rows_in
 from searchkit.backends.local.catalog.merge import choose_home
 from searchkit.backends.local.catalog.schema import KINDS, LINK, SHARED
 from searchkit.backends.local.catalog.texts import Packer, Unpacker
-from searchkit.types import ANSWERED, Kind, Standing
+from searchkit.sources.parts import digest
+from searchkit.text.secrets import Masked, find, mark, mask, masked
+from searchkit.types import ANSWERED, Kind, SecretPlace, Standing
 
 _FORGET_TELLINGS = """
 DELETE FROM tellings WHERE part IN (SELECT id FROM parts WHERE record = ?1) AND NOT EXISTS
@@ -214,3 +218,90 @@ def _candidate(row: tuple[Any, ...]) -> Candidate:
         call=call,
         order=(path, line),
     )
+
+
+# Takes secrets out of what stays.
+
+_TEXTS = """
+SELECT parts.id, chunk, start, length, kind, fields, block, variant, uuid, sessions.name
+FROM parts JOIN records ON records.id = parts.record JOIN sessions ON sessions.id = parts.session
+ORDER BY chunk, parts.id
+"""
+# Texts beside those of parts. Where another row has the masked value, this one goes.
+_VALUES = {"facts": ("value",), "contexts": ("cwd", "branch", "model"), "problems": ("detail",)}
+
+
+def secrets(connection: sqlite3.Connection) -> Iterator[SecretPlace]:
+    """Yield the secrets that the texts of parts hold."""
+    unpacker = Unpacker(connection)
+    for _, chunk, start, length, _, _, block, variant, uuid, session in connection.execute(_TEXTS):
+        text = unpacker.text(chunk, start, length)
+        for one in find(text):
+            shown = mark(text[one.start : one.end], one)
+            yield SecretPlace(session=session or None, part=part_id(uuid, block, variant), kind=one.kind, mark=shown)
+
+
+def mask_secrets(connection: sqlite3.Connection) -> int:
+    """Put masks in the place of secrets, in texts and beside them, and return how many texts had any."""
+    unpacker = Unpacker(connection)
+    changed: dict[int, dict[int, Masked]] = {}
+    kinds: dict[int, int] = {}
+    for part, chunk, start, length, kind, *_ in connection.execute(_TEXTS):
+        found = masked(unpacker.text(chunk, start, length))
+        # What cannot be read is left as it is, for the doctor.
+        if found.secrets and chunk not in unpacker.damaged:
+            changed.setdefault(chunk, {})[part] = found
+            kinds[part] = kind
+    for chunk, several in changed.items():
+        _rewrite(connection, unpacker, chunk, several, kinds)
+    for table, column in ((table, column) for table, columns in _VALUES.items() for column in columns):
+        values = connection.execute(f"SELECT DISTINCT {column} FROM {table} WHERE {column} IS NOT NULL").fetchall()
+        for (value,) in values:
+            if (shown := mask(value)) != value:
+                connection.execute(f"UPDATE OR REPLACE {table} SET {column} = ? WHERE {column} = ?", (shown, value))
+    for path, value in connection.execute("SELECT id, path FROM paths").fetchall():
+        if (shown := mask(value)) != value:
+            _rename_path(connection, path, shown)
+    return len(kinds)
+
+
+def _rewrite(
+    connection: sqlite3.Connection,
+    unpacker: Unpacker,
+    chunk: int,
+    changed: Mapping[int, Masked],
+    kinds: Mapping[int, int],
+) -> None:
+    """Write a chunk again under a new number, with other texts for some of its parts."""
+    execute = connection.execute
+    kept = execute("SELECT id, start, length FROM parts WHERE chunk = ? ORDER BY id", (chunk,)).fetchall()
+    packer = Packer(last_number(connection, "chunks") + 1)
+    moved = []
+    for part, start, length in kept:
+        text = changed[part].text.encode() if part in changed else unpacker.encoded(chunk, start, length)
+        moved.append((*packer.add(part, text), part))
+    keep_last_number(connection, "chunks", packer.last_chunk)
+    execute("DELETE FROM chunks WHERE id = ?", (chunk,))
+    connection.executemany("INSERT INTO chunks VALUES (?, ?, ?, ?)", packer.chunks())
+    connection.executemany("UPDATE parts SET chunk = ?, start = ?, length = ? WHERE id = ?", moved)
+    for part, found in changed.items():
+        number = digest(KINDS[kinds[part]], found.text)
+        execute("UPDATE parts SET digest = ? WHERE id = ?", (number, part))
+        for table, column in (("parts", "id"), ("tellings", "part")):
+            for (fields,) in execute(f"SELECT DISTINCT fields FROM {table} WHERE {column} = ?", (part,)).fetchall():
+                if fields:
+                    places = [(name, found.moved(start), found.moved(end)) for name, start, end in orjson.loads(fields)]
+                    written = orjson.dumps(places).decode()
+                    statement = f"UPDATE {table} SET fields = ? WHERE {column} = ? AND fields = ?"
+                    execute(statement, (written, part, fields))
+        execute("INSERT OR IGNORE INTO stale VALUES (?)", (part,))
+
+
+def _rename_path(connection: sqlite3.Connection, path: int, name: str) -> None:
+    other = connection.execute("SELECT id FROM paths WHERE path = ?", (name,)).fetchone()
+    if other is None:
+        connection.execute("UPDATE paths SET path = ? WHERE id = ?", (name, path))
+        return
+    connection.execute("UPDATE OR IGNORE touches SET path = ? WHERE path = ?", (other[0], path))
+    connection.execute("DELETE FROM touches WHERE path = ?", (path,))
+    connection.execute("DELETE FROM paths WHERE id = ?", (path,))

@@ -22,7 +22,8 @@ from searchkit.backends.local.catalog.texts import Unpacker
 from searchkit.errors import IndexBusy, IndexDamaged, IndexMissing, IndexUnwritable, SearchkitError
 from searchkit.query.types import Condition, Filter
 from searchkit.system.files import remove
-from searchkit.types import Cost, Counts, Fact, Figures, Finding, Grouping, Heading, Link, Reading, Session
+from searchkit.text.secrets import revealed
+from searchkit.types import Cost, Counts, Fact, Figures, Finding, Grouping, Heading, Link, Reading, SecretPlace, Session
 
 if TYPE_CHECKING:
     from searchkit.backends.base import Sketch, Survey
@@ -433,6 +434,27 @@ class SqliteCatalog:
             self.connection.execute("INSERT OR REPLACE INTO settings VALUES (?, 'true')", (FORGETTING,))
         self.connection.execute("PRAGMA secure_delete = FAST")
         self.names.forget()
+
+    def mask_secrets(self) -> int:
+        """Put masks in the place of secrets in the tables; `wipe` then takes these from the disk."""
+        from searchkit.backends.local.catalog.delete import erase_orphans, mask_secrets
+
+        self.connection.execute("PRAGMA secure_delete = ON")
+        with self.transaction(), revealed(False):
+            count = mask_secrets(self.connection)
+            erase_orphans(self.connection)
+            self.connection.execute("INSERT OR REPLACE INTO settings VALUES (?, 'true')", (FORGETTING,))
+        self.connection.execute("PRAGMA secure_delete = FAST")
+        self.names.forget()
+        self.unpacker = Unpacker(self.connection)
+        return count
+
+    def secrets(self) -> Iterator[SecretPlace]:
+        """Yield the secrets that texts hold."""
+        from searchkit.backends.local.catalog.delete import secrets
+
+        with self.reading():
+            yield from secrets(self.connection)
 
     def wipe(self) -> None:
         """Leave nothing on the disk of what is no longer in the tables."""

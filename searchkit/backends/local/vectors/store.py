@@ -264,7 +264,11 @@ class LanceVectors:
         said = set(zip(*(rows[name].to_pylist() for name in DESCRIBED), strict=True))
         with self._catalog.reading():
             now = descriptions(self._catalog.connection, [row[0] for row in said])
-        table.remove([row[0] for row in said if row[0] not in now])
+        # Of a text that was masked the vector is another.
+        texts = DESCRIBED.index("digest")
+        gone = {row[0] for row in said if row[0] not in now or now[row[0]].digest != row[texts]}
+        table.remove(sorted(gone))
+        said = {row for row in said if row[0] not in gone}
         changed = table.rows([row[0] for row in said if row[0] in now and now[row[0]] != row], [*NUMBERS, *_OWN])
         if changed is not None:
             table.replace(redescribed(changed, now))

@@ -102,7 +102,7 @@ class Unit(NamedTuple):
 
 
 class Asked(NamedTuple):
-    """A question as the index understands it. `missing` are the words that nothing holds, and `lost` their worth."""
+    """A question as the index understands it. `missing` are the words that nothing holds."""
 
     is_for_words: bool
 
@@ -111,13 +111,11 @@ class Asked(NamedTuple):
     excluded: list[tantivy.Query]
     extras: list[Unit]
     missing: list[str]
-    lost: float = 0.0
 
     @property
     def maximum(self) -> float:
-        """The score of a part that would hold everything as often as counts."""
-        held = sum(unit.maximum for unit in (*self.wanted, *self.required, *self.extras))
-        return BM25_MAXIMUM * (held + self.lost)
+        """The score of a part that holds everything as often as counts."""
+        return BM25_MAXIMUM * sum(unit.maximum for unit in (*self.wanted, *self.required, *self.extras))
 
     def unique(self, parts: int) -> list[Unit]:
         """Return the units that hardly any of so many parts holds, and that were therefore meant literally.
@@ -162,9 +160,7 @@ class Matcher:
                 self._plain(clause.terms[0], skipped, asked)
             else:
                 self._alternatives(clause, asked)
-        # What nothing holds is as rare as can be, so that what holds the rest answers little of the question.
-        lost = self._rarity(1) * len(asked.missing) if asked.wanted or asked.required else 0.0
-        return _rarest(asked._replace(lost=lost))
+        return _rarest(asked)
 
     def _plain(self, term: Term, skipped: frozenset[str], asked: Asked) -> None:
         """Take a chunk as typed apart: its words, the parts of its names, and the whole of it."""

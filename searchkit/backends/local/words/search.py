@@ -212,8 +212,7 @@ def _hits(search: Search, addresses: Sequence[tantivy.DocAddress], scores: Seque
     parts = columns["part"]
     units = [*search.asked.wanted, *search.asked.required]
     held = _held(search, parts, units)
-    coverage = _share(units, search.asked.lost)
-    unique = _share(search.asked.unique(search.searcher.num_docs), otherwise=0.0)
+    coverage, unique = _share(units), _share(search.asked.unique(search.searcher.num_docs), 0.0)
     most = search.asked.maximum or 1.0
     return [
         Hit(
@@ -232,10 +231,10 @@ def _hits(search: Search, addresses: Sequence[tantivy.DocAddress], scores: Seque
     ]
 
 
-def _share(units: Sequence[Unit], lost: float = 0.0, otherwise: float = 1.0) -> Callable[[frozenset[int]], float]:
-    """Return what tells, by the units that a part holds, its share of the worth of these and of what none holds."""
+def _share(units: Sequence[Unit], otherwise: float = 1.0) -> Callable[[frozenset[int]], float]:
+    """Return what tells, by the units that a part holds, its share of the worth of these."""
     worth = {id(unit): unit.worth for unit in units}
-    whole = sum(worth.values()) + lost
+    whole = sum(worth.values())
 
     @cache
     def share(held: frozenset[int]) -> float:

@@ -126,7 +126,6 @@ export function searchView(root, { go, retype }) {
         if (isFirst) fill(hints);
         fill(trouble, notes(answer), hints);
         if (isFirst && !answer.results.length) hint();
-        if (chosen < 0) previewed(list.firstElementChild);
         if (isFirst) byWords = answer.total;
         const near = answer.results.filter(isNear).length;
         const matches = byWords === 1 ? "1 match" : `${count(byWords)} matches`;
@@ -135,6 +134,8 @@ export function searchView(root, { go, retype }) {
         say(told);
         painted(isFirst ? "words" : step, pressed, engine, () => {
             if (number !== answers) return;
+            // Not before the results themselves are on the screen.
+            if (chosen < 0) previewed(list.firstElementChild);
             extend(list, answer.results, search);
             more.hidden = !hasMore;
         });
