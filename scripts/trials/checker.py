@@ -26,7 +26,7 @@ MOST_COPIES = 100
 MOST_QUESTIONS = 3000
 # In a torn line, an object is looked for at so many places; a record of the trials has six.
 MOST_STARTS = 30
-WORD = re.compile(r"(?<![\w'\-./])[a-z]{5,}(?![\w'\-/])")
+WORD = re.compile(r"(?<![\w'\-./])[a-z]{5,30}(?![\w'\-/])")
 # Sentences that a user must never see.
 FAULTS = ("fault of searchkit", "Traceback (most recent call last)", "panicked at")
 
