@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Self, TypeVar
 from msgspec.structs import replace
 
 from searchkit import config
-from searchkit.backends.base import EMBEDDING, ROOTS, WITHOUT_SECRETS, Order, Reach
+from searchkit.backends.base import EMBEDDING, MULTILINGUAL, ROOTS, WITHOUT_SECRETS, Order, Reach
 from searchkit.backends.masked import without_secrets
 from searchkit.backends.registry import find_store
 from searchkit.errors import IndexDamaged, IndexMissing, ModelFault, SourceError, SourceSilent, UsageError
@@ -23,13 +23,13 @@ from searchkit.query.parse import understood
 from searchkit.query.types import Condition, Filter, Group, Mode, Query, narrowed, one_of
 from searchkit.search import pipeline
 from searchkit.search.pipeline import retrieve
-from searchkit.search.types import Answer, SearchOptions, Status
+from searchkit.search.types import Answer, QuestionVectors, SearchOptions, Status
 from searchkit.search.weights import RECIPE, Recipe, trusting
 from searchkit.text.secrets import revealed
 from searchkit.types import Behind, Cost, Counts, Figures, Finding, Grouping, Retention, SecretPlace, Session
 
 if TYPE_CHECKING:
-    from searchkit.backends.base import Backend, Values
+    from searchkit.backends.base import Backend
     from searchkit.backends.prices import Price
     from searchkit.context.types import Pack
     from searchkit.conversation import lookup
@@ -57,14 +57,15 @@ class Engine:
         model: str | None = None,
         recipe: Recipe = RECIPE,
         *,
-        embedder: "Callable[[], Embedder] | None" = None,
+        multilingual: bool | None = None,
+        embedder: "Callable[[str], Embedder] | None" = None,
     ) -> None:
         """Take what is not given from the environment, the configuration file and the defaults.
 
-        Several engines may share a model: `embedder` is then asked for it when it is needed.
+        Several engines may share models: `embedder` is then asked for one, by its setting, when it is needed.
         """
         chosen = None if index is None else str(index)
-        self.settings = config.resolve([str(root) for root in roots], chosen, model=model)
+        self.settings = config.resolve([str(root) for root in roots], chosen, model=model, multilingual=multilingual)
         self._recipe = recipe if self.settings.model in config.DEFAULT_MODEL else trusting(recipe)
         self.store = find_store(self.settings.url)
         self._reader: Backend | None = None
@@ -135,13 +136,21 @@ class Engine:
         """
         from searchkit.indexing.embed_parts import SMALL_BATCH_PARTS, embed
 
-        model, reader = self.embedder(), self._open()
+        model, other, reader = self.embedder(), self._models.multilingual(), self._open()
         reader.vectors.adopt(model.identity)
-        if not reader.vectors.reach().pending:
+        pending = reader.vectors.reach().pending
+        if other is not None:
+            reader.multilingual.adopt(other.identity)
+            pending += reader.multilingual.reach().pending
+        if not pending:
             return False
         with self.store.open_to_write(wait) as backend:
             embed(backend, model, is_enough=is_enough, batch_parts=SMALL_BATCH_PARTS)
-            return bool(backend.vectors.pending(1))
+            is_more = bool(backend.vectors.pending(1))
+            if other is not None:
+                embed(backend, other, is_enough=is_enough, batch_parts=SMALL_BATCH_PARTS, is_multilingual=True)
+                is_more = is_more or bool(backend.multilingual.pending(1))
+            return is_more
 
     def watch(
         self,
@@ -194,7 +203,7 @@ class Engine:
         judge, unjudged = self._models.judge(options.rerank) if options.rerank else (None, "")
         embedded = self._question if self.asks_meaning(options) else None
 
-        def ask(query: Query, question: "Values | None", are_words_asked: bool) -> Answer:
+        def ask(query: Query, question: QuestionVectors | None, are_words_asked: bool) -> Answer:
             asked = replace(options, query=query)
             return retrieve(self._open(), asked, question, are_words_asked, self._recipe, judge)
 
@@ -362,7 +371,8 @@ class Engine:
         """Say what is indexed and how far."""
         backend = self._open()
         counts = backend.catalog.counts()
-        behind, covered = Behind(files=0, bytes=0), Reach(searchable=0, pending=0)
+        behind = Behind(files=0, bytes=0)
+        covered = others = Reach(searchable=0, pending=0)
         unreachable = damage = retention = None
         try:
             survey = self._survey()
@@ -370,7 +380,10 @@ class Engine:
         except SourceError as error:
             unreachable = error.message
         try:
-            covered = backend.vectors.reach() if self.has_vectors() else covered
+            if self.has_vectors():
+                covered = backend.vectors.reach()
+            if backend.catalog.setting(MULTILINGUAL) is not None:
+                others = backend.multilingual.reach()
         except (IndexDamaged, IndexMissing) as fault:
             damage = f"{fault.message}; {fault.hint}"
         return Status(
@@ -384,6 +397,8 @@ class Engine:
             damage=damage,
             embedded=covered.searchable,
             to_embed=covered.pending,
+            embedded_multilingual=others.searchable,
+            to_embed_multilingual=others.pending,
             retention=retention,
         )
 
@@ -460,19 +475,33 @@ class Engine:
             if on_progress is not None:
                 on_progress(Progress(phase="meaning", done=done, left=left))
 
+        other = self._models.multilingual()
+        try:
+            # First, because what takes note of what is gone comes last.
+            if other is None:
+                backend.multilingual.drop()
+            else:
+                embed(backend, other, report, is_multilingual=True)
+        except ModelFault as fault:
+            summary = replace(summary, without_meaning=f"{fault.message}; {fault.hint}")
         try:
             embedded = embed(backend, self.embedder(), report)
         except ModelFault as fault:
             return replace(summary, without_meaning=f"{fault.message}; {fault.hint}")
         return replace(summary, embedded=embedded)
 
-    def _question(self, query: Query) -> "Values":
-        """Return the vector of the words of a question."""
+    def _question(self, query: Query) -> QuestionVectors:
+        """Return the vectors of the words of a question."""
         model = self.embedder()
         if not self.has_vectors():
             raise UsageError("there are no vectors yet, so nothing can be found by meaning", "run: searchkit index")
         self._open().vectors.adopt(model.identity)
-        return model.embed_query(query.wanted)
+        chosen = model.embed_query(query.wanted)
+        other = self._models.multilingual() if self._open().catalog.setting(MULTILINGUAL) is not None else None
+        if other is None:
+            return QuestionVectors(chosen=chosen)
+        self._open().multilingual.adopt(other.identity)
+        return QuestionVectors(chosen=chosen, multilingual=other.embed_query(query.wanted))
 
     def _meant(self, uuid: str) -> str:
         """Find the record that an id or its beginning means, or say which could be."""

@@ -76,7 +76,7 @@ def _version() -> str:
     """Say by a hash what decides how transcripts are read, and which vectors they have."""
     package = ROOT / "searchkit"
     files = [file for room in ("embed", "indexing", "sources") for file in (package / room).rglob("*.py")]
-    files += [package / "backends" / "vector_priority.py", *(package / "text").glob("*.py")]
+    files += [package / "backends" / "duplicates.py", *(package / "text").glob("*.py")]
     whole = hashlib.blake2b(digest_size=6)
     for file in sorted(files):
         whole.update(file.read_bytes())

@@ -13,7 +13,9 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
+from itertools import product
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import psutil
@@ -39,7 +41,8 @@ SMALL_LIMITS = ("BATCH_BYTES=300000", "BATCH_CHANGES=20", "PIECE_BYTES=100000", 
 OTHER_PROCESS = "ELSEWHERE_BYTES=0"
 # Vectors: the stand-in for tests embeds, since what is tried is the keeping of vectors and not their making, and small
 # limits let a little corpus go through all that a large one does: many batches, joins, and indexes that are outgrown.
-VECTORS = ("--model", "fake")
+# The stand-in for the default model, and the real second one, which has vectors for less.
+VECTORS = ("--model", "fake", "--multilingual")
 VECTOR_LIMITS = ("BATCH_PARTS=7", "APART=3", "FLAT_ROWS=300", "SEGMENTS=3", "COMMIT_PARTS=200")
 # Only a kill in one of these counts there. Half of the kills are aimed at one, as it begins.
 VECTOR_PHASES = ("pending", "twins", "keep", "tidy")
@@ -376,30 +379,35 @@ def _vectors(index: Path, peaceful: Path) -> dict[str, bool]:
     # Imported here, because until now only the processes that were killed needed them.
     import numpy as np
 
+    from searchkit.backends.duplicates import Space
     from searchkit.backends.local.vectors.rows import DESCRIBED, descriptions, digests, kept
     from searchkit.backends.local.vectors.table import NUMBERS, Vectors, tables
 
-    vectors = []
+    found: dict[Path, dict[tuple[str, str], list[Any]]] = {index: {}, peaceful: {}}
     held: dict[str, bool] = {}
-    for directory in (index, peaceful):
+    for directory, space in product((index, peaceful), Space):
         with closing(LocalBackend(directory)) as backend:
-            names = tables(directory / layout.VECTORS)
+            is_second = space is Space.MULTILINGUAL
+            names = [name for name in tables(directory / layout.VECTORS) if name.startswith(space) == is_second]
+            wanted = digests(backend.catalog.connection, space)
+            if is_second and not wanted and not names:
+                continue
             rows = Vectors(directory / layout.VECTORS, names[0])._select(None, [*NUMBERS, "feature", "vector"])
-            wanted = digests(backend.catalog.connection)
             counted = Counter(zip(rows["part"].to_pylist(), rows["piece"].to_pylist(), strict=True))
             said = set(zip(*(rows[name].to_pylist() for name in DESCRIBED), strict=True))
             if directory == index:
-                held = {
-                    "every part that should have a vector has one": set(wanted) <= {part for part, _ in counted},
-                    "none has two": set(counted.values()) <= {1},
-                    "none is left over": {part for part, _ in counted} <= set(wanted) and len(names) == 1,
-                    "each row says of its part what the catalog says": said
+                held |= {
+                    f"{space}: every part that should have a vector has one": set(wanted)
+                    <= {part for part, _ in counted},
+                    f"{space}: none has two": set(counted.values()) <= {1},
+                    f"{space}: none is left over": {part for part, _ in counted} <= set(wanted) and len(names) == 1,
+                    f"{space}: each row says of its part what the catalog says": said
                     == set(map(tuple, descriptions(backend.catalog.connection, wanted).values())),
                 }
             keys = sorted(wanted)
             ids = {key: stored.id for key, stored in zip(keys, backend.catalog.stored(keys), strict=True) if stored}
-            vectors.append({ids[key]: pieces for key, pieces in kept(rows).items() if key in ids})
-    one, other = vectors
+            found[directory] |= {(space, ids[key]): pieces for key, pieces in kept(rows).items() if key in ids}
+    one, other = found.values()
     cosines = [float(np.dot(one[id][0].values, other[id][0].values)) for id in one.keys() & other.keys()]
     held["they are those of the peaceful index"] = one.keys() == other.keys() and all(
         cosine > NEAR or not one[id][0].values.any()

@@ -22,6 +22,7 @@ from searchkit.types import (
     Grouping,
     Heading,
     Kind,
+    Language,
     Link,
     Part,
     Reading,
@@ -53,6 +54,8 @@ Batch = Sequence[Entry]
 # What the index remembers: the roots it was made from, the version of the reading that read all of it, what the
 # vectors that are searched were made with, and whether secrets are kept out of it.
 ROOTS, READ_BY, EMBEDDING, WITHOUT_SECRETS = "roots", "reading", "embedding", "without-secrets"
+# And what the multilingual vectors were made with.
+MULTILINGUAL = "multilingual"
 
 # What a person types, or a caller asks of an agent: it begins a turn.
 TYPED = frozenset({Kind.PROMPT, Kind.COMMAND})
@@ -110,13 +113,15 @@ class Hit(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 class Vector(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """Where the text of a part lies among all meanings, or a piece of it; piece 0 is the text itself.
 
-    The feature is what a cosine with it counts times, for what kind of saying the text is.
+    The feature is what a cosine with it counts times, for what kind of saying the text is. The language is that of the
+    part, of a vector that was kept.
     """
 
     key: int
     piece: int = 0
     values: "Values"
     feature: float = 1.0
+    language: Language | None = None
 
 
 class Near(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -130,6 +135,7 @@ class Near(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     is_agents: bool
     cosine: float
     feature: float
+    language: Language | None = None
 
 
 class Step(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -427,6 +433,9 @@ class VectorIndex(Protocol):
     def reach(self) -> Reach:
         """Count the parts that a search for meaning reaches, and those that it should reach and does not yet."""
 
+    def drop(self) -> None:
+        """Throw all of these vectors away."""
+
 
 class Backend(Protocol):
     """A catalog and the two indexes that derive from it, with what concerns all three."""
@@ -442,6 +451,10 @@ class Backend(Protocol):
     @property
     def vectors(self) -> VectorIndex:
         """Return the index of vectors."""
+
+    @property
+    def multilingual(self) -> VectorIndex:
+        """Return the index of the vectors of a multilingual model, which not all parts have."""
 
     def follow(self, on_progress: Callable[[int, int], None] = lambda done, left: None, /) -> None:
         """Bring whatever derives from the parts up to date with them; told are parts done and parts left."""

@@ -1,11 +1,12 @@
 """Which parts of a session only repeat others: a pure function over all of its secondary parts."""
 
 from collections.abc import Iterable
-from enum import IntEnum
+from enum import IntEnum, StrEnum
 
 import msgspec
 
-from searchkit.types import Kind, Standing
+from searchkit.backends.base import EMBEDDING, MULTILINGUAL
+from searchkit.types import Kind, Language, Standing
 
 
 class Candidate(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -96,6 +97,8 @@ LONG_BYTES = 200
 CARRYING = frozenset({Kind.PROMPT, Kind.SUMMARY, Kind.PLAN, Kind.MEMORY})
 # Most of these only say what is done next ("Let me check ..."); the long ones reason and conclude.
 BY_LENGTH = frozenset({Kind.TEXT, Kind.THINKING})
+# What has a multilingual vector in any language. Short texts take little time, and many a question has a short answer.
+SAID = CARRYING | BY_LENGTH
 SHORT = frozenset({Kind.TITLE, Kind.COMMAND})
 WORTHY = CARRYING | BY_LENGTH | SHORT | {Kind.TOOL_CALL}
 # What tools print has a vector where it is an error.
@@ -103,6 +106,35 @@ WORTHY_ERRORS = Kind.TOOL_RESULT
 # The piece that holds the prompt and what answers it; piece 0 is the text itself.
 EXCHANGE_PIECE = 1
 EXCHANGE_KIND = Kind.TEXT
+
+
+class Space(StrEnum):
+    """Whose vectors: of the model that was chosen, or of the multilingual one. By this name the index remembers it."""
+
+    CHOSEN = EMBEDDING
+    MULTILINGUAL = MULTILINGUAL
+
+
+# Where at least this share of the parts is in other languages than English, questions in those are asked about English
+# texts, too, so that what was said has a multilingual vector whatever its language. Below, nothing has one, and the
+# model is never loaded: in the histories of four people who write English one part of a thousand was taken for another
+# language.
+LEAST_OTHER_SHARE = 0.005
+
+
+def is_other(language: Language | None) -> bool:
+    """Say whether a text is in a language of which the default model knows little."""
+    return language not in (None, Language.ENGLISH)
+
+
+def is_mixed(others: int, parts: int) -> bool:
+    """Say whether so many of the parts in other languages make a history one of several languages."""
+    return 0 < others >= LEAST_OTHER_SHARE * parts
+
+
+def is_multilingual(kind: Kind, language: Language | None, is_mixed: bool) -> bool:
+    """Say whether a part that has a vector has one of the multilingual model as well."""
+    return is_mixed and (is_other(language) or kind in SAID)
 
 
 def pieces(kind: Kind, length: int) -> int:

@@ -56,6 +56,6 @@ def _is_settled(encoding: Encoding, wanted: int) -> bool:
 
 
 def _unknown(tokenizer: Tokenizer) -> list[int]:
-    """Return the token that stands for what a model does not know, where it has one."""
-    numbers = (tokenizer.token_to_id(name) for name in ("[UNK]", "<unk>"))
+    """Return the tokens for what a model does not know, and for the space before a word, where it has them."""
+    numbers = (tokenizer.token_to_id(name) for name in ("[UNK]", "<unk>", "▁"))
     return [number for number in numbers if number is not None]

@@ -98,18 +98,20 @@ def embed(
     *,
     is_enough: Callable[[], bool] = lambda: False,
     batch_parts: int | None = None,
+    is_multilingual: bool = False,
 ) -> int:
     """Embed what has no vector yet, until it is enough, and return how many parts that was.
 
-    Told are parts done and parts left.
+    Told are parts done and parts left. Vectors of the multilingual model are kept apart.
     """
-    backend.vectors.adopt(embedder.identity)
+    index = backend.multilingual if is_multilingual else backend.vectors
+    index.adopt(embedder.identity)
     done = 0
-    left = backend.vectors.reach().pending
+    left = index.reach().pending
     if left:
         on_progress(0, left)
-    while not is_enough() and (lacking := backend.vectors.pending(batch_parts or BATCH_PARTS)):
-        twins = backend.vectors.twins(list(lacking))
+    while not is_enough() and (lacking := index.pending(batch_parts or BATCH_PARTS)):
+        twins = index.twins(list(lacking))
         copied = [vector for pieces in twins.values() for vector in pieces]
         new = {key: stored for key, stored in lacking.items() if key not in twins}
         begun, number = done, len(lacking)
@@ -118,11 +120,11 @@ def embed(
             now = begun + int(share * number)
             on_progress(now, max(0, left - now))
 
-        backend.vectors.keep([*copied, *_vectors(new, _prompts(backend, new), embedder, report)])
+        index.keep([*copied, *_vectors(new, _prompts(backend, new), embedder, report)])
         done += number
         on_progress(done, max(0, left - done))
     if done:
-        backend.vectors.tidy()
+        index.tidy()
     return done
 
 

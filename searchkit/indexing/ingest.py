@@ -4,16 +4,17 @@ import gc
 import logging
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import msgspec
 
-from searchkit.backends.base import Backend, Entry
-from searchkit.indexing.worker import batches, batches_from_elsewhere
+from searchkit.backends.base import Backend, Catalog, Entry
+from searchkit.indexing.worker import batches, batches_from_elsewhere, reader_count
 from searchkit.sources import registry
-from searchkit.sources.base import Source
+from searchkit.sources.base import Share, Source
 from searchkit.sources.registry import by_app
 from searchkit.system.process import give_back_now
 
@@ -62,26 +63,46 @@ def ingest(
 
     Interrupted at any moment, the next call goes on from there.
 
-    Much of it is read in a process of its own, so that reading and writing use two cores.
+    Much of it is read in processes of their own, so that reading and writing use several cores.
     """
     summary = _Summary(source.roots)
     seen = backend.catalog.checkpoints()
     if is_rebuild:
         seen = {file: source.unread(checkpoint) for file, checkpoint in seen.items()}
-    is_much = source.behind(seen).bytes >= ELSEWHERE_BYTES
+    behind = source.behind(seen).bytes
     with _no_collection():
-        elsewhere = batches_from_elsewhere(source, seen, backend.catalog.preparation, is_masking)
-        for batch in elsewhere if is_much else batches(source.changes(seen), is_masking):
+        for batch in _batches(source, backend.catalog, seen, behind >= ELSEWHERE_BYTES, is_masking):
             backend.catalog.write(batch)
             backend.keep_up()
             summary.add(batch)
             if on_progress is not None:
-                on_progress(summary.progress(batch))
+                on_progress(summary.progress(batch, behind))
         backend.catalog.settle()
     # So that indexing words begins as small as a new process.
     give_back_now()
     backend.follow(_reported(on_progress))
     return summary.freeze()
+
+
+def _batches(
+    source: Source, catalog: Catalog, seen: Mapping[str, bytes], is_much: bool, is_masking: bool
+) -> Iterator[list[Entry]]:
+    """Read here, or in other processes: all in one, or first the transcripts in several, and then what they name."""
+    elsewhere = partial(batches_from_elsewhere, source, preparation=catalog.preparation, is_masking=is_masking)
+    count = reader_count()
+    if not is_much:
+        yield from batches(source.changes(seen), is_masking)
+    elif count == 1:
+        yield from elsewhere(seen)
+    else:
+        read: set[str] = set()
+        shares = [Share(number=number, count=count) for number in range(count)]
+        for batch in elsewhere(seen, shares=shares):
+            yield batch
+            read.update(entry.change.file for entry in batch)
+        left = {file: mark if file in read else seen.get(file, mark) for file, mark in catalog.checkpoints().items()}
+        rest = Share(number=count, count=count)
+        yield from elsewhere(left, shares=[rest])
 
 
 def _reported(on_progress: Callable[[Progress], None] | None) -> Callable[[int, int], None]:
@@ -135,8 +156,10 @@ class _Summary:
         """Return the program that wrote a file, by the innermost root above it."""
         return self._roots[max((root for root in self._roots if file.startswith(root)), key=len)]
 
-    def progress(self, batch: list[Entry]) -> Progress:
-        return Progress(phase="reading", done=self._bytes, left=batch[-1].change.bytes_left)
+    def progress(self, batch: list[Entry], behind: int) -> Progress:
+        """Return how far it is; of several processes each knows only what it has left itself."""
+        left = batch[-1].change.bytes_left if reader_count() == 1 else max(0, behind - self._bytes)
+        return Progress(phase="reading", done=self._bytes, left=left)
 
     def freeze(self) -> Summary:
         return Summary(

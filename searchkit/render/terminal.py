@@ -144,6 +144,9 @@ def status(found: Status) -> Iterator[str]:
     elif found.embedded or found.to_embed:
         wanting = f", {found.to_embed:,} still to be embedded" if found.to_embed else ""
         yield f"{'meaning':{LABEL_WIDTH}}{count(found.embedded, 'part')} can be found by it{wanting}"
+        if found.embedded_multilingual or found.to_embed_multilingual:
+            more = f", {found.to_embed_multilingual:,} still to be embedded" if found.to_embed_multilingual else ""
+            yield f"{'':{LABEL_WIDTH}}{count(found.embedded_multilingual, 'part')} in and across other languages{more}"
     else:
         yield f"{'meaning':{LABEL_WIDTH}}nothing can be found by it yet: searchkit index makes what that needs"
     if found.unreachable:

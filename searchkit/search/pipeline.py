@@ -13,19 +13,16 @@ from searchkit.conversation import turns as window
 from searchkit.errors import IndexDamaged, IndexMissing, IndexModel, ModelFault, UsageError
 from searchkit.query.types import Clause, Condition, Group, Match, Mode, Query
 from searchkit.search import ranking, snippets
-from searchkit.search.types import Answer, Conclusion, Ranked, Result, SearchOptions, Shown
-from searchkit.search.weights import RECIPE, Recipe
+from searchkit.search.types import Answer, Conclusion, QuestionVectors, Ranked, Result, SearchOptions, Shown
+from searchkit.search.weights import RECIPE, Recipe, multilingual
 from searchkit.sources import tools
 from searchkit.types import Kind
 
 if TYPE_CHECKING:
-    from searchkit.backends.base import Values
-
-    # Answers a question, by meaning too where its vector is given, and by meaning alone where words are not asked.
-    Ask = Callable[[Query, Values | None, bool], Answer]
-    from searchkit.backends.base import Values
     from searchkit.embed.base import Judge
 
+# Answers a question, by meaning too where its vectors are given, and by meaning alone where words are not asked.
+Ask = Callable[[Query, QuestionVectors | None, bool], Answer]
 
 # Lets a model that reads a question and a text together reorder the first results, beside the ranking there is.
 
@@ -72,7 +69,9 @@ def is_meaning_asked(query: Query, mode: Mode, order: Order) -> bool:
     return has_words
 
 
-def answer_by_channels(ask: "Ask", embedded: "Callable[[Query], Values] | None", query: Query, mode: Mode) -> Answer:
+def answer_by_channels(
+    ask: Ask, embedded: Callable[[Query], QuestionVectors] | None, query: Query, mode: Mode
+) -> Answer:
     """Answer a question by words and, where it can be embedded, by meaning; say why where that failed."""
     if embedded is None:
         return ask(query, None, True)
@@ -134,13 +133,15 @@ LEAST_SHARE = 0.5
 def retrieve(
     backend: Backend,
     options: SearchOptions,
-    question: "Values | None" = None,
+    question: QuestionVectors | None = None,
     are_words_asked: bool = True,
     recipe: Recipe = RECIPE,
     judge: "Judge | None" = None,
 ) -> Answer:
-    """Answer a query, by meaning too where the vector of the question is given, or by meaning alone."""
+    """Answer a query, by meaning too where the vectors of the question are given, or by meaning alone."""
     started = time.perf_counter()
+    if question is not None and question.multilingual is not None:
+        recipe = multilingual(recipe)
     query, limit, order, is_grouped = options.query, options.limit, options.sort, options.group is Group.SESSION
     if not (query.clauses or query.condition.filters or query.condition.periods):
         reach = backend.words.reach()
@@ -184,7 +185,7 @@ class _Pool:
         backend: Backend,
         query: Query,
         order: Order,
-        question: "Values | None",
+        question: QuestionVectors | None,
         are_words_asked: bool,
         recipe: Recipe,
         judge: "Judge | None",

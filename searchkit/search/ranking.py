@@ -34,13 +34,17 @@ ASKING = frozenset({Kind.PROMPT, Kind.COMMAND, Kind.TOOL_CALL})
 class Meant(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """How near a part, or for a result its call, is to a question, and what kind of text it is.
 
-    A text that answers a prompt also knows how near that prompt is.
+    A text that answers a prompt also knows how near that prompt is. Across means that it is in another language than
+    the question, and multilingual that the multilingual model says so.
     """
 
     cosine: float
     feature: float = 1.0
     is_of_call: bool = False
     prompt: float = 0.0
+    is_across: bool = False
+    is_in_others: bool = False
+    is_multilingual: bool = False
 
 
 def rank(hits: Iterable[Hit], query: Query, recipe: Recipe = RECIPE, is_alone: bool = True) -> list[Ranked]:
@@ -146,9 +150,14 @@ def meaning(hit: Hit, meant: Meant, recipe: Recipe = RECIPE) -> float:
     cosine = max(meant.cosine, 0.0)
     if meant.is_of_call:
         return recipe.of_call * recipe.meaning_kinds.get(Kind.TOOL_CALL, 1.0) * cosine
-    weight = recipe.meaning_agent_prompt if hit.is_told else recipe.meaning_kinds.get(hit.kind, 1.0)
+    kinds = recipe.multilingual_kinds if meant.is_multilingual else recipe.meaning_kinds
+    weight = recipe.meaning_agent_prompt if hit.is_told else kinds.get(hit.kind, 1.0)
     feature = meant.feature if recipe.are_features_counted else 1.0
-    return cosine * weight * feature + recipe.of_prompt * max(meant.prompt, 0.0)
+    of_prompt = recipe.multilingual_of_prompt if meant.is_multilingual else recipe.of_prompt
+    if meant.is_across:
+        times = recipe.across if meant.is_in_others else recipe.across_to_english
+        weight, of_prompt = weight * times, of_prompt * times
+    return cosine * weight * feature + of_prompt * max(meant.prompt, 0.0)
 
 
 def boost(hit: Hit, query: Query, recipe: Recipe) -> float:

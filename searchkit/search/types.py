@@ -1,6 +1,7 @@
 """The nouns that answers are made of."""
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -9,6 +10,9 @@ from searchkit.conversation.types import Entry
 from searchkit.query.types import Group, Mode, Query
 from searchkit.search.weights import RECIPE, Recipe
 from searchkit.types import Counts, Heading, Kind, Retention
+
+if TYPE_CHECKING:
+    from searchkit.backends.base import Values
 
 
 class SearchOptions(msgspec.Struct, frozen=True, kw_only=True):
@@ -28,6 +32,13 @@ class SearchOptions(msgspec.Struct, frozen=True, kw_only=True):
     rerank: str = ""
 
 
+class QuestionVectors(msgspec.Struct, frozen=True, kw_only=True, eq=False):
+    """The vectors of a question: by the chosen model, and by the multilingual one where the index has its vectors."""
+
+    chosen: "Values"
+    multilingual: "Values | None" = None
+
+
 class Status(msgspec.Struct, frozen=True, kw_only=True):
     """What is indexed and how far; `unreachable` and `damage` say why transcripts or vectors are not counted.
 
@@ -44,6 +55,8 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     damage: str | None = None
     embedded: int = 0
     to_embed: int = 0
+    embedded_multilingual: int = 0
+    to_embed_multilingual: int = 0
     retention: Retention | None = None
 
 

@@ -30,6 +30,8 @@ WORD_KINDS: Mapping[Kind, float] = MappingProxyType(
 )
 # What the meaning of a kind counts times.
 MEANING_KINDS: Mapping[Kind, float] = MappingProxyType({Kind.TOOL_CALL: 0.85, Kind.PROMPT: 0.95})
+# By the multilingual model, short texts are nearer to any question than long ones.
+MULTILINGUAL_KINDS: Mapping[Kind, float] = MappingProxyType({Kind.TOOL_CALL: 0.85, Kind.PROMPT: 0.7})
 
 
 class Recipe(msgspec.Struct, frozen=True, kw_only=True):
@@ -78,6 +80,19 @@ class Recipe(msgspec.Struct, frozen=True, kw_only=True):
     # In another language than English, of which the model knows some words: on 33 questions in French MRR was 66
     # with 0.05 and this, 67 with 0.15, and 61 with 0.3.
     meaning_of_other_languages: float = 0.1
+    # In any other language than English, where the index has vectors of the multilingual model.
+    meaning_of_multilingual: float = 0.6
+    # Where a question is not in English, what the meaning of a part in English counts times, and in any other
+    # language: most people have two languages.
+    across_to_english: float = 0.9
+    across: float = 0.5
+    # Cosines of the multilingual model as those of the default one would be: times this, and this more.
+    multilingual_scale: float = 2.0
+    multilingual_shift: float = 0.0
+    multilingual_kinds: Mapping[Kind, float] = MULTILINGUAL_KINDS
+    multilingual_of_prompt: float = 1.0
+    # What the cosine of the default model counts where only that knows a part, and the question is not in English.
+    of_default: float = 0.1
     meaning_kinds: Mapping[Kind, float] = MEANING_KINDS
     meaning_agent_prompt: float = 0.8
     # Whether narration counts less and a conclusion more; the index keeps how much.
@@ -121,6 +136,8 @@ class Recipe(msgspec.Struct, frozen=True, kw_only=True):
     # Of so many prompts that the words of a question found, in another language than English, what was said within
     # so many steps is looked at, too: of 106 such questions one to three more were answered in the first ten.
     replied_prompts: int = 10
+    # And of so many prompts that the multilingual model found, the last text of the turn.
+    concluded_prompts: int = 20
     reply_steps: int = 4
 
 
@@ -160,6 +177,12 @@ STEPS: Mapping[str, Mapping[str, Any]] = {
 def trusting(recipe: Recipe) -> Recipe:
     """Let meaning count in every script alike: who chose another model than the default chose it for his own."""
     meaning = recipe.meaning
+    return msgspec.structs.replace(recipe, meaning_of_unknown_scripts=meaning, meaning_of_other_languages=meaning)
+
+
+def multilingual(recipe: Recipe) -> Recipe:
+    """Let meaning count in every language, where there are vectors of the multilingual model."""
+    meaning = recipe.meaning_of_multilingual
     return msgspec.structs.replace(recipe, meaning_of_unknown_scripts=meaning, meaning_of_other_languages=meaning)
 
 

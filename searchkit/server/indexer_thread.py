@@ -54,7 +54,7 @@ class Engines:
         """Open nothing yet."""
         self._index = index
         self._roots = tuple(roots)
-        self._model: Embedder | None = None
+        self._models: dict[str, Embedder] = {}
         self._loading = threading.Lock()
         self._threads = ThreadPoolExecutor(ENGINES, thread_name_prefix="searchkit-engine")
         self._slow_threads = ThreadPoolExecutor(ENGINES_THAT_WAIT, thread_name_prefix="searchkit-slow-engine")
@@ -97,17 +97,17 @@ class Engines:
                 if self._waiting.get(same) is waiting:
                     self._waiting.pop(same, None)
 
-    def embedder(self) -> "Embedder":
-        """Return the model that all share, loaded once."""
+    def embedder(self, setting: str) -> "Embedder":
+        """Return a model that all share, loaded once."""
         with self._loading:
-            if self._model is None:
+            if setting not in self._models:
                 # Brings numpy and a runtime.
                 from searchkit.embed.load import choose
 
                 settings = Engine(self._index).settings
                 cores = max(1, (os.cpu_count() or 1) // 2)
-                self._model = choose(settings.model, settings.models, cores=cores, is_background=True)
-            return self._model
+                self._models[setting] = choose(setting, settings.models, cores=cores, is_background=True)
+            return self._models[setting]
 
     def warm_up(self) -> None:
         """Load the model and what reads vectors, and ask for something once, where the index has vectors."""

@@ -14,6 +14,7 @@ All sources agree on these words:
   `agent-type`, `description`, `parent-agent`.
 """
 
+import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
@@ -33,6 +34,26 @@ class Survey(msgspec.Struct, frozen=True, kw_only=True):
     exposures: Sequence[Exposure] = ()
 
 
+class Share(msgspec.Struct, frozen=True):
+    """Which of the files one of several readers reads, each by itself.
+
+    A growing file is of one of the first `count` shares, by its path. The share behind these holds what may be read
+    only after them, because transcripts name it: documents, what is gone, and what is passed over.
+    """
+
+    number: int
+    count: int
+
+    @property
+    def is_rest(self) -> bool:
+        """Whether this is the share that is read after all others."""
+        return self.number == self.count
+
+    def has(self, path: str, is_growing: bool) -> bool:
+        """Whether a file is part of it."""
+        return self.number == (zlib.crc32(path.encode()) % self.count if is_growing else self.count)
+
+
 class Source(Protocol):
     """Somewhere that conversations come from."""
 
@@ -44,8 +65,8 @@ class Source(Protocol):
     def readings(self) -> Sequence[Reading]:
         """How this version reads; several where several programs are read."""
 
-    def changes(self, seen: Mapping[str, bytes], /) -> Iterator[Change]:
-        """Yield what is new, given the checkpoints that earlier changes carried, by file."""
+    def changes(self, seen: Mapping[str, bytes], share: Share | None = None, /) -> Iterator[Change]:
+        """Yield what is new, or a share of it, given the checkpoints that earlier changes carried, by file."""
 
     def behind(self, seen: Mapping[str, bytes], /) -> Behind:
         """Say how much is new, without reading any of it."""

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from searchkit.errors import UsageError
 from searchkit.sources.apps import APPS, DEFAULT, App
-from searchkit.sources.base import Source, Survey
+from searchkit.sources.base import Share, Source, Survey
 from searchkit.system import paths
 from searchkit.types import Behind, Change, Reading
 
@@ -42,12 +42,12 @@ class JoinedSource:
         """How this version reads each program."""
         return tuple(reading for source in self._sources for reading in source.readings)
 
-    def changes(self, seen: Mapping[str, bytes], /) -> Iterator[Change]:
+    def changes(self, seen: Mapping[str, bytes], share: Share | None = None, /) -> Iterator[Change]:
         """Yield what is new; what is left to read counts all sources."""
         behind = [source.behind(self._own(source, seen)).bytes for source in self._sources]
         for number, source in enumerate(self._sources):
             later = sum(behind[number + 1 :])
-            for change in source.changes(self._own(source, seen)):
+            for change in source.changes(self._own(source, seen), share):
                 yield replace(change, bytes_left=change.bytes_left + later) if later else change
 
     def behind(self, seen: Mapping[str, bytes], /) -> Behind:

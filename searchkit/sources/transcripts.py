@@ -15,6 +15,7 @@ from typing import Protocol
 import msgspec
 
 from searchkit.sources.apps import DEFAULT
+from searchkit.sources.base import Share
 from searchkit.sources.jsonl import Growth, Mark, Piece, Shape, compare, open_regular, pieces
 from searchkit.types import Behind, Change, Fact, Origin, Problem, Record, Tally
 
@@ -120,15 +121,18 @@ class Transcripts:
         self._format = format
         self._app = app
 
-    def changes(self, seen: Mapping[str, bytes]) -> Iterator[Change]:
+    def changes(self, seen: Mapping[str, bytes], share: Share | None = None) -> Iterator[Change]:
         """Yield what is new, in the order of the format; what was gone or moved comes first."""
         checkpoints = {file: _decode(checkpoint) for file, checkpoint in seen.items()}
         passed_over: dict[str, str] = {}
         present = {item.path: item for item in self.found(passed_over.__setitem__)}
-        yield from (_passed_over(path, why) for path, why in passed_over.items())
         moved = self._moved(present, checkpoints)
-        yield from self._departures(present, checkpoints, set(moved.values()))
+        if share is None or share.is_rest:
+            yield from (_passed_over(path, why) for path, why in passed_over.items())
+            yield from self._departures(present, checkpoints, set(moved.values()))
         changed = self._jobs(present, checkpoints, moved)
+        if share is not None:
+            changed = [job for job in changed if share.has(job.item.path, self._format.is_growing(job.item.origin))]
         # From here on only what is still to be read is kept: files are many.
         present.clear()
         checkpoints.clear()

@@ -230,12 +230,12 @@ _WORD = "[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{1,2}|[^\\s\u3000-\u30ff\u3400
 
 def is_in_french(question: str) -> bool:
     """Say whether a question is in French."""
-    return _tongue(question) is Language.FRENCH
+    return language_of_question(question) is Language.FRENCH
 
 
 def is_in_english(question: str) -> bool:
     """Say whether a question is in English, as names and numbers are that are of no language."""
-    return _tongue(question) in (Language.ENGLISH, None)
+    return language_of_question(question) in (Language.ENGLISH, None)
 
 
 def word_count(question: str) -> int:
@@ -243,7 +243,8 @@ def word_count(question: str) -> int:
     return len(re.findall(_WORD, question))
 
 
-def _tongue(question: str) -> Language | None:
+def language_of_question(question: str) -> Language | None:
+    """Tell the language of a question; names and numbers alone are of none."""
     question = question.lower()
     if question.isascii() and _ENGLISH.search(question):
         return Language.ENGLISH

@@ -83,3 +83,29 @@ def test_wrong_vectors_are_told_and_mended(index: Path, harm: Callable[[LocalBac
     assert CASES[harm].keys() == found.keys()
     assert all(words in found[kind] and "searchkit index" in found[kind] for kind, words in CASES[harm].items())
     assert {} == said(index)
+
+
+def test_multilingual_vectors_that_are_missing_are_told_and_mended(tmp_path: Path) -> None:
+    """The vectors of the second model are held against the catalog, too."""
+    with closing(LocalBackend(tmp_path / "index", is_writable=True)) as backend:
+        told(backend, transcript("a", record(1, 1, "one"), record(2, 2, "为什么页面加载这么慢")))
+        backend.follow()
+        embed(backend)
+        embed_multilingual(backend)
+        backend.multilingual._vectors().remove([2])
+
+    found = said(tmp_path / "index")
+    with closing(LocalBackend(tmp_path / "index", is_writable=True)) as backend:
+        embed_multilingual(backend)
+
+    assert ["index: vectors missing"] == list(found)
+    assert "1 parts have no vector yet: run searchkit index" == found["index: vectors missing"]
+    assert {} == said(tmp_path / "index")
+
+
+def embed_multilingual(backend: LocalBackend) -> None:
+    """Make the vectors of the second model that are missing."""
+    backend.multilingual.adopt(WORDS)
+    missing = backend.multilingual.pending(9)
+    backend.multilingual.keep([Vector(key=key, values=meaning(one.part.text)) for key, one in missing.items()])
+    backend.multilingual.tidy()

@@ -12,7 +12,7 @@ from searchkit.embed.load import choose
 from searchkit.embed.minilm.run import packaged
 
 # Each is opened once for all of its tests. The last one takes seconds to import.
-SETTINGS = ["fake", "default", pytest.param("path", marks=pytest.mark.slow)]
+SETTINGS = ["fake", "default", "multilingual", pytest.param("path", marks=pytest.mark.slow)]
 TEXTS = [
     "find the slow query in the session store",
     "the query is slow because of the join",

@@ -156,7 +156,7 @@ def engine(home: Home, tmp_path: Path) -> Iterator[Engine]:
     home.agent(fourth.session, "a1").prompt("look at the clock of the printer")
     home.memory("server.md", "The server has a certificate and a clock.")
     home.plan("server", "Put the clock of the server right.")
-    with Engine(tmp_path / "index", [home.root], "fake", embedder=FakeEmbedder) as opened:
+    with Engine(tmp_path / "index", [home.root], "fake", embedder=lambda setting: FakeEmbedder()) as opened:
         opened.index(with_vectors=True)
         yield opened
 

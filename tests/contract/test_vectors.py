@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from searchkit.backends.base import Backend, Reach, Vector
 from searchkit.backends.local.backend import LocalBackend
 from searchkit.query.types import Filter, Period
-from searchkit.types import Change, Kind, Record, Role, Touch
+from searchkit.types import Change, Kind, Language, Record, Role, Touch
 from tests.contract.meant import DIMENSION, OTHERS, WORDS, condition, embed, ids, lacking, meaning, near
 from tests.contract.small import A, B, C, agent, batch, document, queued, record, told, transcript, uuid
 from tests.contract.test_finding import FILTERS, MAIN, OTHER, PERIODS, REWRITTEN, STORIES, filled
@@ -71,6 +71,36 @@ def test_kinds_that_get_a_vector(backend: Backend, kind: Kind) -> None:
     without = {Kind.TOOL_RESULT, Kind.ATTACHMENT, Kind.SYSTEM, Kind.TODO, Kind.HISTORY}
 
     assert (kind not in without) == bool(backend.vectors.pending(1))
+
+
+@pytest.mark.parametrize(("english", "wanted"), [(1, 2), (197, 198), (199, 0)])
+def test_second_vectors_are_for_histories_of_several_languages(backend: Backend, english: int, wanted: int) -> None:
+    """Where one part of 200 is in another language all that was said has one, and calls have none; else nothing has."""
+    records = [record(number, number, f"why is the {number} late") for number in range(1, english + 1)]
+    call = spoken(900, "ls", Kind.TOOL_CALL, call="t")
+    told(backend, transcript("a", *records, call, record(901, 901, "为什么页面加载这么慢")))
+    backend.multilingual.adopt(WORDS)
+
+    assert wanted == len(backend.multilingual.pending(1_000))
+    assert Reach(searchable=0, pending=wanted) == backend.multilingual.reach()
+    assert {} == backend.multilingual.pending(0)
+
+
+def test_second_vectors_are_kept_apart(backend: Backend) -> None:
+    """Vectors of one model are not found by the other, and dropping one kind leaves the other."""
+    told(backend, transcript("a", record(1, 1, "one"), record(2, 2, "为什么页面加载这么慢")))
+    embed(backend)
+    backend.multilingual.adopt(OTHERS)
+    backend.multilingual.keep([Vector(key=key, values=meaning("two")) for key in backend.multilingual.pending(9)])
+    backend.multilingual.tidy()
+
+    assert [1.0, 1.0] == [round(one.cosine, 2) for one in backend.multilingual.nearest(meaning("two"), condition(), 9)]
+    assert 2 == backend.vectors.reach().searchable == backend.multilingual.reach().searchable
+    assert Language.CHINESE in {one.language for one in backend.vectors.nearest(meaning("one"), condition(), 9)}
+
+    backend.multilingual.drop()
+
+    assert Reach(searchable=2, pending=0) == backend.vectors.reach()
 
 
 def test_repeats_lack_nothing(backend: Backend) -> None:

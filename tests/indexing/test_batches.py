@@ -31,7 +31,7 @@ OPENERS: dict[str, Callable[[Path], Backend]] = {
 def test_reading_elsewhere_ends_the_same(
     home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
-    """Whether a batch is read here or in another process, prepared there or not, the backend ends the same."""
+    """Whether a batch is read here or in other processes, prepared there or not, the backend ends the same."""
     session = home.session(SESSION)
     session.prompt("find the slow query")
     call = session.call("Bash", {"command": "grep -r join"})
@@ -40,20 +40,49 @@ def test_reading_elsewhere_ends_the_same(
     fork.raw((home.project() / f"{SESSION}.jsonl").read_bytes())
     fork.prompt("and the index?", sessionId=FORK)
     home.todos(SESSION, [{"content": "add an index", "status": "pending"}])
+    # Named by a transcript, so that it is no document of its own, whoever reads it.
+    overflow = home.project() / SESSION / "tool-results" / "whole.txt"
+    overflow.parent.mkdir(parents=True)
+    overflow.write_text("the whole plan of the query")
+    call = fork.call("Bash", {"command": "explain"})
+    fork.result(call, f"<persisted-output>\nOutput too large. Full output saved to: {overflow}\n")
     (home.root / "projects" / "out.jsonl").symlink_to(tmp_path / "outside.jsonl")
     (tmp_path / "outside.jsonl").write_text("{}\n")
     summaries: list[Summary] = []
     digests: list[str] = []
 
-    for limit in (ingesting.ELSEWHERE_BYTES, 0):
+    for limit, readers in ((ingesting.ELSEWHERE_BYTES, 1), (0, 1), (0, 2)):
         monkeypatch.setattr(ingesting, "ELSEWHERE_BYTES", limit)
-        with closing(OPENERS[name](tmp_path / f"index-{limit}")) as backend:
+        monkeypatch.setattr(ingesting, "reader_count", lambda count=readers: count)
+        with closing(OPENERS[name](tmp_path / f"index-{limit}-{readers}")) as backend:
             summaries.append(ingest(ClaudeSource([home.root]), backend))
             digests.append(digest(backend))
 
-    assert digests[0] == digests[1]
-    assert summaries[0] == summaries[1]
+    assert [digests[0]] * 3 == digests
+    assert [summaries[0]] * 3 == summaries
     assert summaries[0].records > 0
+
+
+def test_several_readers_note_what_has_gone_and_moved(
+    home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A transcript that moves while several processes read stays one, and one that goes is known to be gone."""
+    for session in (SESSION, FORK):
+        home.session(session).prompt(f"the prompt of {session}")
+    monkeypatch.setattr(ingesting, "ELSEWHERE_BYTES", 0)
+    monkeypatch.setattr(ingesting, "reader_count", lambda: 2)
+    source = ClaudeSource([home.root])
+
+    with closing(LocalBackend(tmp_path / "index", is_writable=True)) as backend:
+        ingest(source, backend)
+        (home.project() / f"{SESSION}.jsonl").rename(home.project() / f"{SESSION}.jsonl.backup")
+        (home.project() / f"{FORK}.jsonl").unlink()
+        summary = ingest(source, backend)
+        again = ingest(source, backend)
+        counts = backend.catalog.counts()
+
+    assert (1, 0) == (summary.gone, again.gone)
+    assert (2, 2, 2, 1) == (counts.files, counts.records, counts.sessions, counts.gone)
 
 
 def test_text_that_is_known_is_not_kept_twice(tmp_path: Path) -> None:

@@ -19,6 +19,16 @@ LONG_TEXT = "word " * 200_000
 BLOCKED_SECONDS = 0.3
 
 
+def test_request_that_is_cut_off_ends_the_process_without_a_traceback() -> None:
+    """Where the asking process was killed while it wrote, nothing is printed, and the status says so."""
+    request = msgspec.msgpack.encode(Request(roots=["/nowhere"], seen={}, preparation=None))
+    command = [sys.executable, "-c", "from searchkit.indexing.worker import main; main()"]
+
+    done = [subprocess.run(command, input=sent, capture_output=True, check=False) for sent in (b"", request[:-3])]
+
+    assert [(1, b"", b"")] * 2 == [(one.returncode, one.stdout, one.stderr) for one in done]
+
+
 def test_answer_is_whole_though_the_process_was_stopped_while_writing_it(home: Home) -> None:
     """Ctrl-Z and fg cut no answer short, also where PYTHONUNBUFFERED makes stdout write what it can at once."""
     home.session(SESSION).prompt(LONG_TEXT)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 
+from searchkit.backends.duplicates import Space
 from searchkit.text.secrets import find, mark
 from searchkit.types import Finding, SecretPlace
 from tests.reference.catalog import ReferenceCatalog
@@ -17,6 +18,7 @@ class ReferenceBackend:
         self.catalog = ReferenceCatalog()
         self.words = ReferenceWords(self.catalog)
         self.vectors = ReferenceVectors(self.catalog)
+        self.multilingual = ReferenceVectors(self.catalog, Space.MULTILINGUAL)
 
     def keep_up(self) -> None:
         """Do nothing: words derive from nothing."""
@@ -24,6 +26,7 @@ class ReferenceBackend:
     def follow(self, on_progress: Callable[[int, int], None] = lambda done, left: None, /) -> None:
         """Throw away the vectors of what is gone."""
         self.vectors.follow()
+        self.multilingual.follow()
 
     def findings(self, is_deep: bool = False) -> Iterator[Finding]:
         """Yield the problems that reading reported, and no others: nothing is looked for here."""
@@ -34,7 +37,7 @@ class ReferenceBackend:
     def forget(self, sessions: Sequence[str], /) -> None:
         """Remove sessions and all that only they hold."""
         self.catalog.forget(sessions)
-        self.vectors.follow()
+        self.follow()
 
     def secrets(self) -> Iterator[SecretPlace]:
         """Yield the secrets that texts hold."""
@@ -48,7 +51,7 @@ class ReferenceBackend:
     def mask_secrets(self) -> int:
         """Put masks in the place of secrets."""
         count = self.catalog.mask_secrets()
-        self.vectors.follow()
+        self.follow()
         return count
 
     def close(self) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from searchkit.backends.base import TYPED, Near, Reach, Stored, Vector
-from searchkit.backends.duplicates import Worth, pieces, worth
+from searchkit.backends.duplicates import Space, Worth, is_mixed, is_multilingual, is_other, pieces, worth
 from searchkit.query.types import Condition
 from searchkit.types import Kind, Role
 from tests.reference.catalog import ReferenceCatalog
@@ -20,9 +20,10 @@ if TYPE_CHECKING:
 class ReferenceVectors:
     """The vectors of the parts of a reference catalog."""
 
-    def __init__(self, catalog: ReferenceCatalog) -> None:
+    def __init__(self, catalog: ReferenceCatalog, space: Space = Space.CHOSEN) -> None:
         """Begin with no vectors, of no embedder."""
         self._catalog = catalog
+        self._space = space
         self._adopted = b""
         self._vectors: dict[bytes, dict[Key, list[Vector]]] = {}
 
@@ -85,7 +86,10 @@ class ReferenceVectors:
         kept, parts = self._vectors.get(self._adopted, {}), dict(self._in_order())
         found = {number: kept.get(key(parts[number].part), []) for number in keys if number in parts}
         return {
-            number: [msgspec.structs.replace(one, key=number) for one in sorted(pieces, key=lambda one: one.piece)]
+            number: [
+                msgspec.structs.replace(one, key=number, language=parts[number].part.language)
+                for one in sorted(pieces, key=lambda one: one.piece)
+            ]
             for number, pieces in found.items()
             if pieces
         }
@@ -96,6 +100,10 @@ class ReferenceVectors:
         for identity, kept in self._vectors.items():
             self._vectors[identity] = {part: pieces for part, pieces in kept.items() if part in there}
 
+    def drop(self) -> None:
+        """Throw all vectors away."""
+        self._vectors = {}
+
     def _in_order(self) -> list[tuple[int, Stored]]:
         """List the parts that should have a vector, those worth most and newest first."""
         parts = [(number, stored) for number, stored in self._catalog.keyed() if stored.repeats is None]
@@ -105,12 +113,21 @@ class ReferenceVectors:
             for place, (number, stored) in enumerate(parts)
             if (rank := _worth(stored, number in last))
         ]
-        return [(number, stored) for *_, number, stored in sorted(ranked, key=lambda item: item[:3])]
+        found = [(number, stored) for *_, number, stored in sorted(ranked, key=lambda item: item[:3])]
+        if self._space is Space.CHOSEN:
+            return found
+        mixed = is_mixed(sum(is_other(stored.part.language) for _, stored in found), len(found))
+        return [(number, stored) for number, stored in found if _is_multilingual(stored, mixed)]
 
 
 def _worth(stored: Stored, is_last: bool) -> Worth | None:
     part = stored.part
     return worth(part.kind, len(part.text.encode()), is_last, part.is_error)
+
+
+def _is_multilingual(stored: Stored, mixed: bool) -> bool:
+    part = stored.part
+    return is_multilingual(part.kind, part.language, mixed)
 
 
 def _is_whole(stored: Stored, kept: Sequence[Vector]) -> bool:
@@ -149,4 +166,5 @@ def _near(number: int, position: int, stored: Stored, cosine: float, feature: fl
         is_agents=home.agent is not None,
         cosine=cosine,
         feature=feature,
+        language=stored.part.language,
     )

@@ -13,6 +13,7 @@ from searchkit.backends.local.backend import LocalBackend
 from searchkit.query.parse import understand
 from searchkit.search import semantic
 from searchkit.search.ranking import rank
+from searchkit.search.types import QuestionVectors
 from searchkit.search.weights import RECIPE, Recipe, without
 from searchkit.sources import tools
 from tests.support.transcript import Home
@@ -43,7 +44,7 @@ def found(backend: LocalBackend, words: str, recipe: Recipe = RECIPE) -> set[str
     """Return what is found by words and by what stands behind them; nothing has a vector."""
     query = tools.without(understand(words, now=NOW))
     hits = rank(backend.words.search(query, 10).hits, query, recipe)
-    ranked = semantic.ranked(backend, query, np.zeros(384, np.float32), hits, recipe=recipe)
+    ranked = semantic.ranked(backend, query, QuestionVectors(chosen=np.zeros(384, np.float32)), hits, recipe=recipe)
     return {one.part.text for one in backend.catalog.stored([one.hit.key for one in ranked]) if one}
 
 

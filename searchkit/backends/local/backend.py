@@ -32,7 +32,15 @@ class LocalBackend:
         """The vectors, which a search by words has no use for."""
         from searchkit.backends.local.vectors.store import LanceVectors
 
-        return LanceVectors(self.catalog, self._directory, self._is_writable)
+        return LanceVectors(self.catalog, self._directory, self._is_writable, beside=self.multilingual)
+
+    @cached_property
+    def multilingual(self) -> "LanceVectors":
+        """The vectors of the multilingual model."""
+        from searchkit.backends.duplicates import Space
+        from searchkit.backends.local.vectors.store import LanceVectors
+
+        return LanceVectors(self.catalog, self._directory, self._is_writable, Space.MULTILINGUAL)
 
     def keep_up(self) -> None:
         """Hand what was written to the keyword index, whose own thread takes it in, and commit now and then."""
@@ -47,6 +55,7 @@ class LocalBackend:
         """Yield what is wrong in the transcripts, in the catalog, and in what derives from it."""
         yield from self.catalog.findings(is_deep)
         yield from self.vectors.findings(is_deep)
+        yield from self.multilingual.findings(is_deep)
         yield from self.words.findings(is_deep)
 
     def forget(self, sessions: Sequence[str], /) -> None:
@@ -94,7 +103,7 @@ class LocalBackend:
     def drop_derived(self) -> None:
         """Throw words and vectors away; they are rebuilt from the catalog."""
         self.words.drop()
-        self.vectors.drop()
+        self.vectors.drop_all()
 
     def close(self) -> None:
         """Release what is held."""

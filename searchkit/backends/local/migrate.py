@@ -18,6 +18,7 @@ from typing import Any
 import orjson
 import zstandard
 
+from searchkit.backends.duplicates import Space
 from searchkit.backends.local import layout
 from searchkit.backends.local.catalog import checksums, schema, store
 from searchkit.backends.local.catalog.delete import find_parents
@@ -66,7 +67,7 @@ def migrate(directory: Path, version: int) -> None:
     with store.mapped(path), layout.private(), closing(store.connect(path, is_writable=False)) as old:
         settings = {**(layout.read_manifest(directory) or {}), "format": None}
         if version < _SAME_STORES_SINCE:
-            settings["embedding"] = None
+            settings |= dict.fromkeys(Space, None)
         old.execute("VACUUM INTO ?", (str(begun / layout.CATALOG),))
         _fill(begun / _NEW, begun / layout.CATALOG, old.execute("PRAGMA page_size").fetchone()[0])
         if damage := _finish(begun / _NEW, settings):

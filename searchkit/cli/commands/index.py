@@ -39,6 +39,12 @@ MOST_EXAMPLES = 3
     envvar="SEARCHKIT_NO_VECTORS",
     help="Index words only; what was embedded before stays.",
 )
+@click.option(
+    "--multilingual/--no-multilingual",
+    "multilingual",
+    default=None,
+    help="Also embed for other languages than English, as it is done unless --model names a model; or remove that.",
+)
 @click.option("--model", metavar="NAME", help="Embed with this model of sentence-transformers, by name or path.")
 @click.option(
     "--rebuild", is_flag=True, help="Read everything again; what is no longer on disk is kept if the index can be read."
@@ -55,6 +61,7 @@ def index(
     roots: tuple[str, ...],
     watch: bool,
     no_vectors: bool,
+    multilingual: bool | None,
     model: str | None,
     rebuild: bool,
     mask_secrets: bool | None,
@@ -62,7 +69,7 @@ def index(
 ) -> int:
     """Bring the index up to date."""
     give_back()
-    with Engine(index, roots, model) as engine:
+    with Engine(index, roots, model, multilingual=multilingual) as engine:
         if watch:
             return _watch(engine, as_json, not no_vectors, mask_secrets)
         is_first = not engine.has_index()

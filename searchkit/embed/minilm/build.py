@@ -3,10 +3,12 @@
 import contextlib
 import hashlib
 import logging
+import mmap
 import os
 import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import BinaryIO
 
 import msgspec
 import numpy as np
@@ -228,13 +230,16 @@ class Ready(msgspec.Struct, frozen=True, kw_only=True):
     graph_hash: str
 
 
-def load(path: Path) -> tuple[Ready, bytes] | None:
-    """Read a model and its graph; None where there is none, or only a damaged one."""
+def load(path: Path, is_mapped: bool = False) -> "tuple[Ready, memoryview] | None":
+    """Read a model and its graph; None where there is none, or only a damaged one.
+
+    What is mapped takes memory only for what is looked at.
+    """
     try:
         _check(path)
         with path.open("rb") as file:
             ready = msgspec.json.decode(file.readline(MOST_LINE_BYTES), type=Ready)
-            graph = file.read()
+            graph = _mapped(file) if is_mapped else memoryview(file.read())
     except FileNotFoundError:
         return None
     except NotPrivate as refusal:
@@ -250,7 +255,11 @@ def load(path: Path) -> tuple[Ready, bytes] | None:
     return ready, graph
 
 
-def store(path: Path, ready: Ready, graph: bytes) -> None:
+def _mapped(file: BinaryIO) -> memoryview:
+    return memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))[file.tell() :]
+
+
+def store(path: Path, ready: Ready, graph: bytes | memoryview) -> None:
     """Write a model for its owner only; where that cannot be done, it is made again the next time."""
     # A model that is kept already is only read.
     import tempfile
@@ -282,7 +291,7 @@ def _check(path: Path) -> None:
     check_owned(path)
 
 
-def graph_hash(graph: bytes) -> str:
+def graph_hash(graph: bytes | memoryview) -> str:
     """Return what a graph is known by."""
     return hashlib.sha256(graph).hexdigest()
 
@@ -311,7 +320,7 @@ def ready(model: Path, kept: Path, tokens: Tokens) -> tuple[Ready, Encoder]:
             # The same files were installed again; the next time they need not be read to know it.
             known = msgspec.structs.replace(known, stamp=stamp)
             store(kept, known, graph)
-        return known, Encoder(graph)
+        return known, Encoder(bytes(graph))
     log.info("making the default model ready, which takes some seconds and is done once")
     return _made(model, kept, tokens)
 

@@ -58,11 +58,13 @@ class Graph:
         """Let floats be an output of the graph; a dimension with a name may have any size."""
         self._outputs.append(_described(name, "float32", dimensions))
 
-    def encoded(self, input_name: str) -> bytes:
-        """Return the file of a graph from rows of token numbers to what it was made to tell."""
+    def encoded(
+        self, input_name: str, element: str = "int64", dimensions: Sequence[int | str] = ("texts", "tokens")
+    ) -> bytes:
+        """Return the file of a graph from rows of token numbers, or of what they stand for, to what it tells."""
         graph = [_field(1, node) for node in self._nodes] + [_field(2, "graph")]
         graph += [_field(5, constant) for constant in self._constants]
-        graph.append(_field(11, _described(input_name, "int64", ("texts", "tokens"))))
+        graph.append(_field(11, _described(input_name, element, dimensions)))
         graph += [_field(12, output) for output in self._outputs]
         operators = _field(8, _field(2, OPSET)) + _field(8, _field(1, OWN_DOMAIN) + _field(2, 1))
         return _field(1, IR_VERSION) + _field(7, b"".join(graph)) + operators

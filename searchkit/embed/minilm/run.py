@@ -4,14 +4,16 @@ import hashlib
 import os
 import platform
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import groupby, islice
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import numpy as np
 import onnxruntime
+from numpy.typing import NDArray
 from onnxruntime.capi import onnxruntime_pybind11_state as failures
 
 from searchkit.config import DEFAULT_PACKAGE, model_directory
@@ -101,6 +103,12 @@ def _unreadable(directory: Path, error: OSError) -> ModelDamaged:
 # The tokens of a text.
 Row = Sequence[int]
 
+
+def token_numbers(rows: Sequence[Row]) -> NDArray[np.int64]:
+    """Return rows of one length as they are, for a graph that looks tokens up by itself."""
+    return np.array(rows, np.int64)
+
+
 # What so many tokens become inside a layer just stays in the cache of a core: 1,024 take a tenth more time, and fewer
 # than 256 more again.
 BATCH_TOKENS = 512
@@ -146,8 +154,9 @@ class Encoder:
     seventh more of their time, because at each one they wait for the slowest. Nothing spins while it waits.
     """
 
-    def __init__(self, graph: bytes) -> None:
-        """Open a graph, or say that it is none."""
+    def __init__(self, graph: bytes, look_up: Callable[[Sequence[Row]], NDArray[Any]] = token_numbers) -> None:
+        """Open a graph, or say that it is none; tokens can be looked up in a table that is not in the graph."""
+        self._look_up = look_up
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = 1
         options.inter_op_num_threads = 1
@@ -185,7 +194,7 @@ class Encoder:
     def told(self, rows: Sequence[Row]) -> list[Array]:
         """Return all that the graph tells of rows of one length; their vectors come last."""
         try:
-            told: list[Array] = self._session.run(None, {INPUT: np.array(rows, np.int64)})
+            told: list[Array] = self._session.run(None, {INPUT: self._look_up(rows)})
         except _FAILURES as error:
             raise ModelDamaged(f"onnxruntime cannot run the model: {error}", REINSTALL) from error
         return told

@@ -69,10 +69,12 @@ class Behind(Wire, frozen=True, kw_only=True):
 
 
 class Meaning(Wire, frozen=True, kw_only=True):
-    """How much is found by meaning, and how much there is."""
+    """How much is found by meaning, and how much there is; and of that, how much in and across other languages."""
 
     embedded: int
     to_embed: int
+    embedded_multilingual: int
+    to_embed_multilingual: int
 
 
 class Resident(Wire, frozen=True, kw_only=True):
@@ -168,7 +170,12 @@ def status(found: searches.Status, resident: Resident | UnsetType | None = UNSET
         counts=msgspec.to_builtins(found.counts),
         index_bytes=found.index_bytes,
         behind=None if found.unreachable else Behind(files=found.files_behind, bytes=found.bytes_behind),
-        meaning=Meaning(embedded=found.embedded, to_embed=found.to_embed),
+        meaning=Meaning(
+            embedded=found.embedded,
+            to_embed=found.to_embed,
+            embedded_multilingual=found.embedded_multilingual,
+            to_embed_multilingual=found.to_embed_multilingual,
+        ),
         unreachable=found.unreachable,
         damage=found.damage,
         retention=None if found.retention is None else retention(found.retention),

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 
-from searchkit.sources.base import Survey
+from searchkit.sources.base import Share, Survey
 from searchkit.sources.claude.events import READING
 from searchkit.sources.claude.layout import (
     GROWING,
@@ -62,9 +62,9 @@ class ClaudeSource:
         """How this version reads."""
         return (READING,)
 
-    def changes(self, seen: Mapping[str, bytes], /) -> Iterator[Change]:
+    def changes(self, seen: Mapping[str, bytes], share: Share | None = None, /) -> Iterator[Change]:
         """Yield what is new: newest transcripts first, copies after originals, side files last."""
-        return self._files.changes(seen)
+        return self._files.changes(seen, share)
 
     def unread(self, checkpoint: bytes, /) -> bytes:
         """Return the checkpoint of the same file, of which nothing has been read."""

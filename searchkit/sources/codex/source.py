@@ -5,7 +5,7 @@ from pathlib import Path
 
 import msgspec
 
-from searchkit.sources.base import Survey
+from searchkit.sources.base import Share, Survey
 from searchkit.sources.codex.layout import HISTORY_KIND, check, found
 from searchkit.sources.codex.reader import RolloutReader
 from searchkit.sources.transcripts import Document, Found, PassOver, Transcripts, unread
@@ -34,9 +34,9 @@ class CodexSource:
         """How this version reads."""
         return (READING,)
 
-    def changes(self, seen: Mapping[str, bytes], /) -> Iterator[Change]:
+    def changes(self, seen: Mapping[str, bytes], share: Share | None = None, /) -> Iterator[Change]:
         """Yield what is new: newest rollouts first, the history last."""
-        return self._files.changes(seen)
+        return self._files.changes(seen, share)
 
     def unread(self, checkpoint: bytes, /) -> bytes:
         """Return the checkpoint of the same file, of which nothing has been read."""

@@ -6,12 +6,23 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from searchkit.backends.base import TYPED, Near, Vector
-from searchkit.backends.duplicates import BY_LENGTH, CARRYING, EXCHANGE_KIND, LONG_BYTES, WORTHY, WORTHY_ERRORS, Worth
+from searchkit.backends.duplicates import (
+    BY_LENGTH,
+    CARRYING,
+    EXCHANGE_KIND,
+    LONG_BYTES,
+    SAID,
+    WORTHY,
+    WORTHY_ERRORS,
+    Space,
+    Worth,
+    is_mixed,
+)
 from searchkit.backends.local.catalog.ids import rows_in
-from searchkit.backends.local.catalog.schema import IS_ERROR, IS_SIDECHAIN, KINDS, ROLES, SIDECHAIN
+from searchkit.backends.local.catalog.schema import IS_ERROR, IS_SIDECHAIN, KINDS, LANGUAGES, ROLES, SIDECHAIN
 from searchkit.backends.local.filters import AllOf, Among, AnyOf, Bound, During, Test
 from searchkit.backends.local.vectors.table import NUMBERS, PRECISION
-from searchkit.types import Kind, Role
+from searchkit.types import Kind, Language, Role
 
 if TYPE_CHECKING:
     import numpy as np
@@ -37,6 +48,19 @@ _IS_ERROR = f"parts.kind = {KINDS.index(WORTHY_ERRORS)} AND parts.is_error"
 IS_WORTHY = f"parts.repeats IS NULL AND (parts.kind IN {_numbers(WORTHY)} OR {_IS_ERROR})"
 
 
+_IS_OTHER = f"parts.language NOT IN (0, {LANGUAGES.index(Language.ENGLISH)})"
+_IS_SAID = f"parts.kind IN {_numbers(SAID)}"
+
+
+def worthy(connection: sqlite3.Connection, space: Space) -> str:
+    """Say in SQL which parts should have a vector, in the same way as `duplicates.py`."""
+    if space is Space.CHOSEN:
+        return IS_WORTHY
+    asked = f"SELECT count(*), ifnull(sum({_IS_OTHER}), 0) FROM parts WHERE {IS_WORTHY}"
+    parts, others = connection.execute(asked).fetchone()
+    return f"{IS_WORTHY} AND ({_IS_OTHER} OR {_IS_SAID})" if is_mixed(others, parts) else "0"
+
+
 # A text is the last of its turn if what its agent, or the person, says next in the file is not a text.
 _LAST = f"""
 SELECT id FROM (
@@ -51,7 +75,7 @@ WHERE kind = {KINDS.index(Kind.TEXT)} AND next <> {KINDS.index(Kind.TEXT)} AND l
 
 # The same order as `worth.worth` says.
 _IN_ORDER = f"""
-SELECT parts.id FROM parts JOIN records ON records.id = record WHERE {IS_WORTHY}
+SELECT parts.id FROM parts JOIN records ON records.id = record WHERE {{worthy}}
 ORDER BY CASE
   WHEN kind IN {_numbers(CARRYING)} OR kind IN {_numbers(BY_LENGTH)} AND length >= {LONG_BYTES} THEN {Worth.CARRYING}
   WHEN {_IS_ERROR} THEN {Worth.CARRYING}
@@ -61,25 +85,27 @@ ORDER BY CASE
 """
 
 
-def in_order(connection: sqlite3.Connection) -> "array[int]":
+def in_order(connection: sqlite3.Connection, space: Space = Space.CHOSEN) -> "array[int]":
     """Return the numbers of all parts that should have a vector, those worth most and newest first."""
-    return array("q", (row[0] for row in connection.execute(_IN_ORDER)))
+    asked = _IN_ORDER.format(worthy=worthy(connection, space))
+    return array("q", (row[0] for row in connection.execute(asked)))
 
 
-def count(connection: sqlite3.Connection) -> int:
+def count(connection: sqlite3.Connection, space: Space = Space.CHOSEN) -> int:
     """Count the parts that should have a vector."""
-    return int(connection.execute(f"SELECT count(*) FROM parts WHERE {IS_WORTHY}").fetchone()[0])
+    return int(connection.execute(f"SELECT count(*) FROM parts WHERE {worthy(connection, space)}").fetchone()[0])
 
 
-def digests(connection: sqlite3.Connection) -> dict[int, int]:
+def digests(connection: sqlite3.Connection, space: Space = Space.CHOSEN) -> dict[int, int]:
     """Return the digests of the texts of all parts that should have a vector."""
-    return dict(connection.execute(f"SELECT id, digest FROM parts WHERE {IS_WORTHY}"))
+    return dict(connection.execute(f"SELECT id, digest FROM parts WHERE {worthy(connection, space)}"))
 
 
-def of_exchanges(connection: sqlite3.Connection) -> set[int]:
+def of_exchanges(connection: sqlite3.Connection, space: Space = Space.CHOSEN) -> set[int]:
     """Return the parts that should have a second vector, that of the prompt and its answer."""
     is_long = f"kind = {KINDS.index(EXCHANGE_KIND)} AND length >= {LONG_BYTES}"
-    return {row[0] for row in connection.execute(f"SELECT id FROM parts WHERE {IS_WORTHY} AND {is_long}")}
+    asked = f"SELECT id FROM parts WHERE {worthy(connection, space)} AND {is_long}"
+    return {row[0] for row in connection.execute(asked)}
 
 
 def predicate(bounds: Iterable[Bound]) -> str | None:
@@ -174,7 +200,12 @@ def near(row: Mapping[str, Any]) -> Near:
         is_agents=row["agent"] > 0,
         cosine=1.0 - row["_distance"],
         feature=row["feature"],
+        language=LANGUAGES[row["language"]],
     )
+
+
+# Of a row, beside the vector itself.
+KEPT = ("part", "piece", "feature", "language")
 
 
 def kept(rows: "pyarrow.Table") -> dict[int, list[Vector]]:
@@ -185,9 +216,12 @@ def kept(rows: "pyarrow.Table") -> dict[int, list[Vector]]:
     if rows.num_rows:
         flat = rows["vector"].combine_chunks().flatten().to_numpy(zero_copy_only=False)
         matrix = unit(flat.reshape(rows.num_rows, -1).astype(np.float32))
-        columns = (rows[name].to_pylist() for name in ("part", "piece", "feature"))
-        for (part, piece, feature), values in sorted(zip(zip(*columns, strict=True), matrix, strict=True), key=_first):
-            found.setdefault(part, []).append(Vector(key=part, piece=piece, values=values, feature=feature))
+        columns = (rows[name].to_pylist() for name in KEPT)
+        for (part, piece, feature, language), values in sorted(
+            zip(zip(*columns, strict=True), matrix, strict=True), key=_first
+        ):
+            kept = Vector(key=part, piece=piece, values=values, feature=feature, language=LANGUAGES[language])
+            found.setdefault(part, []).append(kept)
     return found
 
 

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import orjson
 
-from searchkit.backends.base import EMBEDDING, Near, Reach, Stored, Vector
-from searchkit.backends.duplicates import EXCHANGE_PIECE
+from searchkit.backends.base import Near, Reach, Stored, Vector
+from searchkit.backends.duplicates import EXCHANGE_PIECE, Space
 from searchkit.backends.local import layout
 from searchkit.backends.local.catalog import threads
 from searchkit.backends.local.catalog.checksums import wrong_sums
@@ -49,10 +49,23 @@ SAMPLED_FILES = 50
 
 
 class LanceVectors:
-    """The vectors of a catalog's parts. LanceDB is imported where it is used: it takes seconds."""
+    """The vectors of a catalog's parts, of one model. LanceDB is imported where it is used: it takes seconds.
 
-    def __init__(self, catalog: SqliteCatalog, directory: Path, is_writable: bool = False) -> None:
+    The tables of the multilingual model lie beside those of the chosen one. What concerns all tables, such as parts
+    that changed or went, is done by the vectors of the chosen model, which know those beside them.
+    """
+
+    def __init__(
+        self,
+        catalog: SqliteCatalog,
+        directory: Path,
+        is_writable: bool = False,
+        space: Space = Space.CHOSEN,
+        beside: "LanceVectors | None" = None,
+    ) -> None:
         """Take the catalog that they derive from; tables are opened when they are needed."""
+        self._space = space
+        self._beside = beside
         self._catalog = catalog
         self._directory = directory
         self._vector_directory = directory / layout.VECTORS
@@ -67,10 +80,10 @@ class LanceVectors:
 
     def adopt(self, identity: msgspec.Struct, /) -> None:
         """Keep and ask for vectors of the embedder with this identity from now on."""
-        embedding = _embedding(identity)
-        current = self._catalog.setting(EMBEDDING)
+        embedding = _embedding(identity, self._space)
+        current = self._catalog.setting(self._space)
         if not self._is_writable and current is not None and current["name"] != embedding["name"]:
-            raise _another(current["identity"], embedding["identity"])
+            raise _another(current["identity"], embedding["identity"], self._space)
         if embedding != self._embedding:
             self._embedding, self._open_vectors, self._held = embedding, None, None
 
@@ -116,23 +129,23 @@ class LanceVectors:
         self._catalog.sync()
         table.add(rows(list(fresh.values()), described))
         held.update(described)
-        if self._catalog.setting(EMBEDDING) is None:
-            self._catalog.remember(EMBEDDING, self._embedding)
+        if self._catalog.setting(self._space) is None:
+            self._catalog.remember(self._space, self._embedding)
         table.tidy()
 
     def tidy(self) -> None:
         """Bring the vectors into their best shape, let complete ones be found, and throw others away."""
-        from searchkit.backends.local.vectors.table import drop, tables
+        from searchkit.backends.local.vectors.table import drop
 
         self.finish_rebuild()
         self._holding()
         self._vectors().tidy(is_end=True)
-        current = self._catalog.setting(EMBEDDING)
+        current = self._catalog.setting(self._space)
         if current is None or (current != self._embedding and not self.pending(1)):
-            self._catalog.remember(EMBEDDING, self._embedding)
+            self._catalog.remember(self._space, self._embedding)
             current = self._embedding
         needed = {embedding["name"] for embedding in (current, self._embedding) if embedding}
-        for name in set(tables(self._vector_directory)) - needed:
+        for name in self._tables() - needed:
             drop(self._vector_directory, name)
         self._note_vector_files()
 
@@ -144,7 +157,7 @@ class LanceVectors:
             kept = self._catalog.kept()
             # Every search tells it, and counting takes as long as finding.
             if self._counted is None or self._counted[0] is not kept:
-                self._counted = kept, wanting.count(self._catalog.connection)
+                self._counted = kept, wanting.count(self._catalog.connection, self._space)
             wanted = self._counted[1]
         held = self._counted_rows() if self._has_vectors() else 0
         return Reach(searchable=held, pending=max(0, wanted - held))
@@ -164,17 +177,18 @@ class LanceVectors:
         """Return the vectors of parts, piece by piece; a part without any is left out."""
         if not self._has_vectors():
             return {}
-        from searchkit.backends.local.vectors.rows import kept
+        from searchkit.backends.local.vectors.rows import KEPT, kept
 
-        rows = self._vectors().rows(keys, ["part", "piece", "feature", "vector"])
+        rows = self._vectors().rows(keys, [*KEPT, "vector"])
         return {} if rows is None else kept(rows)
 
     def findings(self, is_deep: bool = False) -> Iterator[Finding]:
         """Yield what is wrong with the vectors that are searched."""
-        embedding = self._catalog.setting(EMBEDDING)
+        embedding = self._catalog.setting(self._space)
         if embedding is not None:
+            directory, name = self._vector_directory, embedding["name"]
             with self._catalog.reading():
-                yield from findings(self._catalog.connection, self._vector_directory, embedding["name"], is_deep)
+                yield from findings(self._catalog.connection, directory, name, is_deep, self._space)
 
     def begin_rebuild(self) -> None:
         """Verify everything; vectors are thrown away where they are damaged."""
@@ -182,19 +196,25 @@ class LanceVectors:
 
         if any(wrong_sums(self._catalog.connection, self._directory)):
             log.warning("the vectors are damaged, and are rebuilt")
-            self.drop()
-        self._keeps_left_over = True
+            self.drop_all()
+        for one in (self, self._beside):
+            if one is not None:
+                one._keeps_left_over = True
 
     def finish_rebuild(self) -> None:
         """Take out the vectors of parts that are gone, once those with the same texts have copies."""
         if not self._keeps_left_over:
             return
         self._keeps_left_over = False
-        self._follow()
+        # What takes note of all tables comes last: those beside it have had their copies by then.
+        if self._space is Space.CHOSEN:
+            self._follow()
         self._held = None
-        if self._has_vectors() and self._catalog.setting(EMBEDDING) is not None:
+        if self._has_vectors() and self._catalog.setting(self._space) is not None:
             self._holding()
             self._note_vector_files()
+        if self._beside is not None:
+            self._beside.finish_rebuild()
 
     def follow(self) -> None:
         """Let the vectors take note of parts that changed or went, unless a rebuild still copies from them."""
@@ -248,6 +268,8 @@ class LanceVectors:
                 except IndexDamaged as damage:
                     self._drop_damaged(name, damage)
         self._held = None
+        if self._beside is not None:
+            self._beside._held = None
         with self._catalog.transaction():
             self._catalog.connection.execute("DELETE FROM stale_vectors")
         if self._has_vectors():
@@ -274,26 +296,46 @@ class LanceVectors:
             table.replace(redescribed(changed, now))
 
     def drop(self) -> None:
-        """Throw all vectors away."""
-        self._open_vectors, self._held = None, None
+        """Throw all vectors of this model away."""
+        from searchkit.backends.local.vectors.table import drop
+
+        for name in self._tables():
+            self._forget_vector_files(f"{layout.VECTORS}/{name}.lance/")
+            drop(self._vector_directory, name)
+        self._forget()
+
+    def drop_all(self) -> None:
+        """Throw all vectors of all models away."""
         self._forget_vector_files(f"{layout.VECTORS}/")
         shutil.rmtree(self._vector_directory, ignore_errors=True)
         if self._vector_directory.exists():
             raise IndexUnwritable(
                 f"cannot remove {self._vector_directory}", "give yourself permission there, then run this again"
             )
-        self._catalog.remember(EMBEDDING, None)
+        for one in (self, self._beside):
+            if one is not None:
+                one._forget()
+
+    def _forget(self) -> None:
+        self._open_vectors, self._held = None, None
+        if self._catalog.setting(self._space) is not None:
+            self._catalog.remember(self._space, None)
 
     def _has_vectors(self) -> bool:
         """Say whether there are vectors of any embedder; only then is it worth to load what reads them."""
-        return self._vector_directory.is_dir()
+        return self._vector_directory.is_dir() and (self._space is Space.CHOSEN or bool(self._tables()))
+
+    def _tables(self) -> set[str]:
+        """Name the tables of this kind of model."""
+        names = (path.stem for path in self._vector_directory.glob("*.lance"))
+        return {name for name in names if name.startswith(_BESIDE) == (self._space is not Space.CHOSEN)}
 
     def _vectors(self) -> "Vectors":
         """Open the vectors of the embedder that was adopted, or those that are searched."""
         if self._open_vectors is None:
             from searchkit.backends.local.vectors.table import Vectors
 
-            embedding = self._embedding or self._catalog.setting(EMBEDDING)
+            embedding = self._embedding or self._catalog.setting(self._space)
             if embedding is None:
                 raise UsageError("no embedder was adopted", "adopt one before asking for vectors")
             if self._is_writable:
@@ -315,8 +357,8 @@ class LanceVectors:
                 return set()
             rows = self._readable()
             with self._catalog.reading():
-                digests = wanting.digests(self._catalog.connection)
-                exchanges = wanting.of_exchanges(self._catalog.connection)
+                digests = wanting.digests(self._catalog.connection, self._space)
+                exchanges = wanting.of_exchanges(self._catalog.connection, self._space)
             columns = (rows[name].to_pylist() for name in ("part", "piece", "digest"))
             counted = Counter(zip(*columns, strict=True))
             pairs = {(part, digest) for part, _, digest in counted}
@@ -359,24 +401,26 @@ class LanceVectors:
 
         changes = self._catalog.connection.total_changes
         if self._order is None or self._order[0] != changes or not self._is_writable:
-            self._order = changes, wanting.in_order(self._catalog.connection)
+            self._order = changes, wanting.in_order(self._catalog.connection, self._space)
         return self._order[1]
 
 
 # What the catalog does not say of a row.
 _OWN = ("feature", "vector")
+# What the names of tables of the multilingual model begin with, beside those of the chosen one.
+_BESIDE = f"{Space.MULTILINGUAL}_"
 
 
-def _embedding(identity: msgspec.Struct) -> dict[str, Any]:
+def _embedding(identity: msgspec.Struct, space: Space) -> dict[str, Any]:
     """Name an identity by a hash, and write it out."""
     import hashlib
 
     said = msgspec.to_builtins(identity)
     name = hashlib.blake2b(orjson.dumps(said, option=orjson.OPT_SORT_KEYS), digest_size=8).hexdigest()
-    return {"name": name, "identity": said}
+    return {"name": name if space is Space.CHOSEN else f"{_BESIDE}{name}", "identity": said}
 
 
-def _another(kept: Mapping[str, Any], asked: Mapping[str, Any]) -> IndexModel:
+def _another(kept: Mapping[str, Any], asked: Mapping[str, Any], space: Space) -> IndexModel:
     """Say in what the model that was asked for is not that of the vectors."""
     names = sorted({*kept, *asked})
     differences = "; ".join(
@@ -386,15 +430,24 @@ def _another(kept: Mapping[str, Any], asked: Mapping[str, Any]) -> IndexModel:
         "run: searchkit index --model NAME with the one you ask for, which makes vectors with it and changes over when"
         " they are complete; or leave --model and SEARCHKIT_MODEL as they were"
     )
+    if space is Space.MULTILINGUAL:
+        made = f"the multilingual vectors in the index were made with another model: {differences}"
+        return IndexModel(
+            made, "run: searchkit index, which makes them with today's; or set SEARCHKIT_MULTILINGUAL=off"
+        )
     return IndexModel(f"the vectors in the index were made with another model: {differences}", hint)
 
 
-def findings(connection: sqlite3.Connection, directory: Path, name: str, is_deep: bool = False) -> Iterator[Finding]:
+def findings(
+    connection: sqlite3.Connection, directory: Path, name: str, is_deep: bool = False, space: Space = Space.CHOSEN
+) -> Iterator[Finding]:
     """Hold a table of vectors against the catalog, and read all of it; of its files all or some are checked."""
     from searchkit.backends.local.vectors.rows import digests, of_exchanges
 
     place = str(table_path(directory, name))
-    for file in wrong_sums(connection, directory.parent, None if is_deep else SAMPLED_FILES):
+    # Those of all tables are looked at once.
+    sampled = None if is_deep else SAMPLED_FILES
+    for file in wrong_sums(connection, directory.parent, sampled) if space is Space.CHOSEN else ():
         yield Finding(kind="index: vectors damaged", file=str(file), line=0, detail=REBUILD)
     try:
         vectors = Vectors(directory, name)
@@ -403,10 +456,10 @@ def findings(connection: sqlite3.Connection, directory: Path, name: str, is_deep
     except IndexFault as fault:
         yield Finding(kind="index: no search by meaning", file=place, line=0, detail=f"{fault.message}: {MEND}")
         return
-    wanted = digests(connection)
+    wanted = digests(connection, space)
     columns = (table[column].to_pylist() for column in ("part", "piece", "digest"))
     held = Counter(zip(*columns, strict=True))
-    halves = of_exchanges(connection) - {part for part, piece, _ in held if piece == EXCHANGE_PIECE}
+    halves = of_exchanges(connection, space) - {part for part, piece, _ in held if piece == EXCHANGE_PIECE}
     right = {part for part, _, digest in held if wanted.get(part) == digest} - halves
     counts = {
         "missing": len(wanted) - len(right),

@@ -168,7 +168,7 @@ READ_AHEAD_BYTES = 32 << 20
 HINT = "run: searchkit index, which rebuilds the vectors and touches nothing else"
 # Damage that Lance does not expect, such as a manifest without its last bytes, ends in one of these.
 _PANICS = ("PanicException", "RustPanic")
-_NEAR = ["part", "kind", "session", "time", "agent", "feature", "_distance"]
+_NEAR = ["part", "kind", "session", "time", "agent", "language", "feature", "_distance"]
 
 
 class Vectors:

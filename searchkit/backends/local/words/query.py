@@ -121,14 +121,16 @@ class Asked(NamedTuple):
         """Return the units that hardly any of so many parts holds, and that were therefore meant literally.
 
         In a small index ordinary words are as seldom, so that there only numbers and ids count, and what a
-        question of one or two words asks for.
+        question of one or two words asks for. Pairs of characters of scripts without spaces are seldom by accident:
+        they often reach from one word into the next.
         """
-        is_literal = parts >= LARGE_INDEX or len(self.wanted) <= FEW_UNITS
-        return [
-            unit
-            for unit in self.wanted
-            if unit.held_by is not None and unit.held_by <= UNIQUE_PARTS and (is_literal or _NUMBER.search(unit.word))
-        ]
+        is_short, is_large = len(self.wanted) + len(self.missing) <= FEW_UNITS, parts >= LARGE_INDEX
+
+        def is_literal(word: str) -> bool:
+            return is_short or bool(_NUMBER.search(word)) or (is_large and not is_unspaced(word[0]))
+
+        seldom = (unit for unit in self.wanted if unit.held_by is not None and unit.held_by <= UNIQUE_PARTS)
+        return [unit for unit in seldom if is_literal(unit.word)]
 
     @property
     def is_hopeless(self) -> bool:
