@@ -186,7 +186,7 @@ def main() -> int:
             place.mkdir()
             outcome = trial(Trial(place, chosen, now + max(0.0, ends_at - now) * share / shares))
             shares -= share
-            outcome.seconds = time.monotonic() - now
+            outcome.seconds, outcome.seen = time.monotonic() - now, dict(outcome.seen)
             outcomes.append(outcome)
             _print(outcome)
             shutil.rmtree(place, ignore_errors=True)
