@@ -22,9 +22,11 @@ COMMAND_SECONDS = 900
 MOST_RESULTS = 1000
 # A word that stands in copies of a record, or in another form elsewhere, finds so many at most.
 MOST_COPIES = 100
+# A question takes some ten milliseconds.
+MOST_QUESTIONS = 3000
 # In a torn line, an object is looked for at so many places; a record of the trials has six.
 MOST_STARTS = 30
-WORD = re.compile(r"(?<![\w'\-./])[a-z]{5,}(?![\w'\-/])")
+WORD = re.compile(r"(?<![\w'\-./])[a-z]{5,30}(?![\w'\-/])")
 # Sentences that a user must never see.
 FAULTS = ("fault of searchkit", "Traceback (most recent call last)", "panicked at")
 
@@ -107,11 +109,11 @@ class Checker:
         self._known: dict[str, Record] = {}
         self.findings = Findings()
 
-    def quick(self) -> None:
-        """Look for every record that is new since the last check by a word that no other record has."""
+    def quick(self, most: int = MOST_QUESTIONS) -> None:
+        """Look for records that are new since the last check, evenly chosen, by a word that no other record has."""
         fresh = {one.uuid: one for one in records(self._root) if one.uuid not in self._known}
         words = _own_words([*self._known.values(), *fresh.values()])
-        self._look(fresh.values(), words)
+        self._look(list(fresh.values())[:: max(1, -(-len(fresh) // most))], words)
         self._known |= fresh
 
     def old(self, count: int, environment: dict[str, str]) -> None:

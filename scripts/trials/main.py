@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from measure.environment import DATA
+from measure.environment import DATA, ROOT
 from measure.figures import Figure, table
 from trials.checker import Findings
 
@@ -170,6 +170,8 @@ def main() -> int:
         # Nothing that this user configured counts.
         del os.environ[name]
     os.environ["SEARCHKIT_NO_RESIDENT"] = "1"
+    # Processes that are started by processes are of this directory, too, whatever is installed.
+    os.environ["PYTHONPATH"] = str(ROOT)
     names = chosen.trials or list(TRIALS)
     shares = sum(TRIALS[name][1] for name in names)
     ends_at = time.monotonic() + 60 * chosen.minutes
@@ -184,7 +186,7 @@ def main() -> int:
             place.mkdir()
             outcome = trial(Trial(place, chosen, now + max(0.0, ends_at - now) * share / shares))
             shares -= share
-            outcome.seconds = time.monotonic() - now
+            outcome.seconds, outcome.seen = time.monotonic() - now, dict(outcome.seen)
             outcomes.append(outcome)
             _print(outcome)
             shutil.rmtree(place, ignore_errors=True)

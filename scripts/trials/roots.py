@@ -115,7 +115,7 @@ class ChangingRoot:
         self._draws = random.Random(seed)
         self._numbers = 0
         self._lines: Counter[Path] = Counter()
-        self._stopped = threading.Event()
+        self._stopped, self._one_at_a_time = threading.Event(), threading.Lock()
         for project in PROJECTS:
             (root / "projects" / project).mkdir(parents=True)
         for _ in range(5):
@@ -127,8 +127,9 @@ class ChangingRoot:
         for _ in range(count):
             [name] = self._draws.choices(list(CHANGES), list(CHANGES.values()))
             act: Callable[[], None] = getattr(self, f"_{name}")
-            act()
-            self.seen[name] += 1
+            with self._one_at_a_time:
+                act()
+                self.seen[name] += 1
 
     @contextlib.contextmanager
     def changing(self) -> Iterator[None]:
