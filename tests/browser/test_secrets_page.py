@@ -18,7 +18,7 @@ def test_secrets_are_shown_when_that_is_asked_for(site: Site, open_page: Open, h
     home.session(SESSION).prompt(f"the lantern needs {KEY} to burn")
     site.open(home.root)
     page = open_page(site, "/?q=lantern")
-    button = page.get_by_role("button", name="Show secrets")
+    button = page.get_by_role("button", name="Reveal secrets")
 
     expect(page.get_by_text("[masked: GitHub token")).not_to_have_count(0)
     assert KEY not in page.content()
@@ -28,13 +28,3 @@ def test_secrets_are_shown_when_that_is_asked_for(site: Site, open_page: Open, h
     page.reload()
     expect(page.get_by_text("[masked: GitHub token")).not_to_have_count(0)
     assert KEY not in page.content()
-
-
-def test_button_is_there_where_something_is_masked(site: Site, open_page: Open, home: Home) -> None:
-    """A page without secrets has no button for them."""
-    home.session(SESSION).prompt("the lantern needs oil to burn")
-    site.open(home.root)
-    page = open_page(site, "/?q=lantern")
-
-    expect(page.get_by_text("needs oil")).not_to_have_count(0)
-    expect(page.get_by_role("button", name="Show secrets")).to_be_hidden()

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Protocol, runtime_checkable
 
-from searchkit.backends.base import Backend, Stored
+from searchkit.backends.base import Backend, Catalog, Stored
 from searchkit.backends.local.catalog import threads
 from searchkit.backends.local.catalog.store import SqliteCatalog
 from searchkit.types import Link
@@ -26,7 +26,7 @@ class Readable(Protocol):
 
 def everything(backend: Backend) -> Iterator[Holding]:
     """Yield every record with its parts, in any order; what is written meanwhile may be missed."""
-    match backend.catalog:
+    match _unmasked(backend.catalog):
         case SqliteCatalog() as catalog:
             with catalog.reading():
                 yield from _from_sqlite(catalog)
@@ -38,7 +38,7 @@ def everything(backend: Backend) -> Iterator[Holding]:
 
 def session_parts(backend: Backend, session: str, agent: str | None = None) -> Iterator[Stored]:
     """Yield the parts of a session, or of one of its agents, in order; repeats included."""
-    match backend.catalog:
+    match _unmasked(backend.catalog):
         case SqliteCatalog() as catalog:
             with catalog.reading():
                 yield from _session_from_sqlite(catalog, session, agent)
@@ -46,6 +46,12 @@ def session_parts(backend: Backend, session: str, agent: str | None = None) -> I
             yield from catalog.session_parts(session, agent)
         case other:
             raise TypeError(f"nothing is known of the tables of {other!r}")
+
+
+def _unmasked(catalog: Catalog) -> Catalog:
+    # What an engine reads from masks secrets; the tables have them.
+    unmasked: Catalog = vars(catalog).get("_catalog", catalog)
+    return unmasked
 
 
 def children(backend: Backend, uuid: str) -> list[Link]:
