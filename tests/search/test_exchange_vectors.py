@@ -96,7 +96,7 @@ def test_index_without_second_vectors_gets_them(backend: LocalBackend, monkeypat
     """As those of older versions: only the long answer is embedded again, and nothing is there twice."""
     with monkeypatch.context() as older:
         older.setattr(embed_parts, "pieces", lambda kind, length: 1)
-        older.setattr("searchkit.backends.local.vectors.rows.of_exchanges", lambda connection: set())
+        older.setattr("searchkit.backends.local.vectors.rows.of_exchanges", lambda connection, space: set())
         embed_parts.embed(backend, FakeEmbedder())
         before = backend.vectors.reach().searchable
     backend.vectors._held = None
