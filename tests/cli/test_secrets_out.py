@@ -43,15 +43,20 @@ PLANTED: set[str] = set()
 
 def planted(name: str) -> str:
     """Return what stands in a field: a text with a secret in it."""
-    PLANTED.add(name)
     return f"lantern {marker(name)} " + ("an id" if name in IDS else SECRETS[name].text)
+
+
+def plant(name: str) -> str:
+    """Return what stands in a field of the history, and note that it has the field."""
+    PLANTED.add(name)
+    return planted(name)
 
 
 @pytest.fixture(scope="module")
 def history(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hostile]:
     """The history, and the index of it."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(hostile_history, "evil", planted)
+        patch.setattr(hostile_history, "evil", plant)
         yield write(tmp_path_factory.mktemp("secrets"))
 
 
@@ -123,8 +128,7 @@ def test_every_secret_is_masked_somewhere(history: Hostile, place: Path, monkeyp
     out = "".join(terminal.run(words).out for words in ways)
 
     assert [] == told(out)
-    # Paths are wrapped where the directory of the test is long.
-    shown = {name for name in FIELDS if re.search(rf"(?s){marker(name)}.{{1,200}}\[masked: ", out)}
+    shown = {name for name in FIELDS if re.search(rf"{marker(name)}.{{1,200}}\[masked: ", out)}
     assert PLANTED - shown <= IDS | UNTOLD
     assert len(shown) > len(FIELDS) / 2
 
