@@ -388,7 +388,8 @@ def _vectors(index: Path, peaceful: Path) -> dict[str, bool]:
     for directory, space in product((index, peaceful), Space):
         with closing(LocalBackend(directory)) as backend:
             is_second = space is Space.MULTILINGUAL
-            names = [name for name in tables(directory / layout.VECTORS) if name.startswith(Space.MULTILINGUAL) == is_second]
+            all_names = tables(directory / layout.VECTORS)
+            names = [name for name in all_names if name.startswith(Space.MULTILINGUAL) == is_second]
             wanted = digests(backend.catalog.connection, space)
             if is_second and not wanted and not names:
                 continue
