@@ -85,7 +85,7 @@ class QueryLine(Input):
         self.post_message(self.Steered(action, by))
 
     def on_key(self, event: Key) -> None:
-        """Begin anew with the next Tab, once something else was typed."""
+        """Forget the completions offered so far, because the text was edited."""
         if event.key != "tab":
             self._inserted = ""
 

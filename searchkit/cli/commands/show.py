@@ -130,7 +130,7 @@ def _written(found: Conversation | Outline, asked: Asked, is_full: bool, form: s
 @click.option("--full", is_flag=True, help="Draw every turn, however many there are.")
 @click.option("--no-pager", is_flag=True, help="Print a long tree as it is.")
 def tree(session: str, index: str | None, as_json: bool, as_ascii: bool, full: bool, no_pager: bool) -> None:
-    """Draw a session: its turns, the ways that were left, compactions and agents.
+    """Draw a session: its turns, abandoned branches, compactions and agents.
 
     SESSION is the id of a session or of one of its messages, the beginning of one, words of a title, or the
     number of a result of the last search. Filled circles are the way that the conversation went; what has
